@@ -55,6 +55,10 @@ _WHOLE_NUMBER = re.compile(
     r"\d{1,4}(?:(?: \d{2,4}){2,}|(?:\.\d{2,4}){2,}|(?:/\d{2,4}){2,}|(?:-\d{2,4}){2,})(?!\w)|\w+(?:[-/]\w+|\.\d+)*"
 )
 _LONGEST_NUMBER = 40
+# Of an account, behind and before a name.
+_OTHER_HALF = re.compile(r"[._]([^\W\d_A-Z]{3,})(?![\w.(/@-])")
+_FIRST_HALF = re.compile(r"(?:[^\w.$/@-]|\A)([^\W\d_A-Z]{3,})[._]\Z")
+_LONGEST_HALF = 32
 # A medicine with its dose resembles a street with its number.
 _DOSE = re.compile(r"\d ?(?:mg|mcg|µg|ml|UI|IE|IU)\b")
 _SHORT_WORD = 3
@@ -197,7 +201,7 @@ class BuiltinModel(TokenClassifier):
     def _entities(self, text: str, read: Tokens | Units, labels: dict[int, TokenLabel]) -> Iterator[Entity]:
         last = 0
         for found in super()._entities(text, read, labels):
-            one = _with_whole_numbers(text, found) if found.type in _NUMBER_TYPES else found
+            one = _with_whole_numbers(text, found) if found.type in _NUMBER_TYPES else self._whole_account(text, found)
             if one.type == "DATE_OF_BIRTH" and not is_birth_date(text[one.start : one.end]):
                 continue
             if one.end > last:
@@ -237,6 +241,18 @@ class BuiltinModel(TokenClassifier):
         if one.type not in _PRIMARY_TYPES:
             one = one._replace(score=min(one.score, _MAX_SECONDARY_SCORE))
         yield from without_labels(text, one) if one.type == "STREET_ADDRESS" else (one,)
+
+    def _whole_account(self, text: str, one: Entity) -> Entity:
+        """Widens a name in small letters to the account that it is half of: `odalys_fuentes`, but not `mark_done`."""
+        if one.type not in _WORD_TYPES or not text[one.start : one.end].islower():
+            return one
+        if (rest := _OTHER_HALF.match(text, one.end)) and rest[1] not in self._ordinary:
+            return one._replace(end=rest.end())
+        if (rest := _FIRST_HALF.search(text, max(0, one.start - _LONGEST_HALF), one.start)) and (
+            rest[1] not in self._ordinary
+        ):
+            return one._replace(start=rest.start(1))
+        return one
 
     def _is_programs(self, text: str, one: Entity) -> bool:
         """Whether a person or user name is a word of programs: an identifier, the scope of a package, a colour."""

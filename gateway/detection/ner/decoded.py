@@ -6,7 +6,7 @@ model. The decoded surroundings are one more text to read; what is found in them
 
 from collections.abc import Iterable, Iterator
 
-from gateway.detection.deobfuscation import base64, entities, escapes, mail_encodings, percent
+from gateway.detection.deobfuscation import base64, entities, escapes, file_names, mail_encodings, percent
 from gateway.detection.deobfuscation.base import Edit
 from gateway.detection.deobfuscation.rewrite import RewrittenText
 from gateway.detection.normalized_text import NormalizedText, normalize_text
@@ -20,6 +20,7 @@ _DECODED = (
     mail_encodings.QUOTED_PRINTABLE,
     mail_encodings.ENCODED_WORDS,
     base64.FOR_KNOWN_VALUES,
+    file_names.FOR_NAMES,
 )
 # Of letters beyond ASCII, of spaces in names, and of whatever base64 holds; escapes of signs alone, as in JSON within
 # JSON, the models read.
@@ -33,6 +34,7 @@ _PREFILTER = Prefilter(
         PrefilterPattern(r"=[C-F][0-9A-F]=[89AB][0-9A-F]", b"="),
         PrefilterPattern(mail_encodings.ENCODED_WORDS.prefilter, b"=?"),
         PrefilterPattern(base64.FOR_KNOWN_VALUES.prefilter),
+        PrefilterPattern(file_names.FOR_NAMES.prefilter),
     ]
 )
 

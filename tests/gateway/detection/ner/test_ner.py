@@ -82,6 +82,10 @@ def test_names_in_any_quotation_marks(names: NameFinder, text: str, quotes: str)
         ("Approved by J=C3=BCrgen M=C3=BCller on Monday.", "J=C3=BCrgen M=C3=BCller"),
         ("From: =?UTF-8?Q?J=C3=BCrgen_M=C3=BCller?=", "=?UTF-8?Q?J=C3=BCrgen_M=C3=BCller?="),
         ("cn:: SsO8cmdlbiBNw7xsbGVy\nobjectClass: person", "SsO8cmdlbiBNw7xsbGVy"),
+        ("Attached: scan_2026_Gallacher_Eithne_passport.jpg", "Gallacher_Eithne"),
+        ("see scan-Jürgen-Müller.pdf", "Jürgen-Müller"),
+        ("/srv/docs/Contract_Wiebke_Hartung.docx is hers", "Wiebke_Hartung"),
+        ("cv/WiebkeHartung_2026.PDF", "WiebkeHartung"),
     ],
 )
 @pytest.mark.parametrize("before", ["", "Nothing of note. " * 300, "Größe und Maß. " * 40])
@@ -92,10 +96,28 @@ def test_names_that_are_encoded(names: NameFinder, text: str, name: str, before:
 
 @pytest.mark.parametrize(
     "text",
-    ["see https://acme.test/a%20B/c?x=1", "a &amp; b &lt; c", "caf\\u00e9 au lait", "\\u003cb\\u003e", "Zm9vYmFyYmF6"],
+    [
+        *("https://acme.test/a%20B/c?x=1", "a &amp; b &lt; c", "caf\\u00e9 au lait", "\\u003cb\\u003e", "Zm9vYmFyYmF6"),
+        "![overview](docs/images/gateway_overview.png)",
+        "see test_data.csv, Q3-board-deck.pptx and mark_done.txt",
+        "Wiebke_" * 40 + "Hartung.txt",
+    ],
 )
 def test_what_is_encoded_and_no_name(names: NameFinder, text: str) -> None:
     assert not [one for one in names.detect(text) if one.type == "PERSON"]
+
+
+@pytest.mark.parametrize(
+    ("text", "account"),
+    [
+        ("ping odalys.fuentes about it", "odalys.fuentes"),
+        ("assigned to brackenridge.leopold today", "brackenridge.leopold"),
+        ("mark_done is called later", None),
+    ],
+)
+def test_an_account_is_found_as_a_whole(names: NameFinder, text: str, account: str | None) -> None:
+    found = [text[one.start : one.end] for one in names.detect(text) if one.type in {"PERSON", "USERNAME"}]
+    assert found == ([] if account is None else [account])
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,9 @@ def without_labels(text: str, found: Entity) -> Iterator[Entity]:
     words = list(_WORD.finditer(text, found.start, found.end))
     labels = _labels(text, words, found.end)
     if not labels:
-        yield found
+        # "Nr" alone, say, in front of a number that is none of an address.
+        if any(len(word[0]) > 2 or not word[0].isalpha() for word in words):
+            yield found
         return
     boundaries = [
         (found.start, found.start),

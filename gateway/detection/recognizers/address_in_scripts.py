@@ -21,12 +21,13 @@ _CHINESE = (
     r"(?:\p{Han}{0,8}?[A-Z]?\d{1,4}(?:栋|棟|幢|座|单元|單元|室|楼|樓|层|層|房)){0,5}"
 )
 _CHINESE_GATE = r"[路街道巷弄段同](?:\d|[一二三四五六七八九十])[^\s,。;]*[号號]"
-# Postcode, prefecture, municipality and quarter, then block and house.
+# Postcode, prefecture, municipality and quarter, then block and house, and perhaps a building with a room.
 _BLOCK = r"(?:丁目|番地?|-|の)"
 _JAPANESE = (
     r"(?:〒 ?\d{3}-\d{4} ?)?(?:(?:東京|北海|京都|大阪|\p{Han}{2,3})[都道府県] ?)?"
     r"(?:[\p{Han}\p{Katakana}ヶ]{1,7}(?:市|区|町|村|郡) ?){1,3}[\p{Han}\p{Hiragana}\p{Katakana}ヶー]{0,12} ?"
     rf"{_NUMBER}{_BLOCK}(?:{_NUMBER}(?:{_BLOCK}|号室?)?){{0,4}}"
+    r"(?: ?[\p{Han}\p{Hiragana}\p{Katakana}ー・A-Za-z]{2,20} ?\d{1,4}号室?)?"
 )
 _JAPANESE_GATE = r"[市区町村郡][^\s、。,;]* ?(?:\d|[一二三四五六七八九十])(?:丁目|番|-|の)"
 # Province or city, district, then a road or a quarter and a number.
@@ -91,6 +92,7 @@ RECOGNIZERS = (
             Example("寄到了赣州市于都县长征大道12号", "赣州市于都县长征大道12号"),
             Example("臺北市信義區市府路45號8樓", "臺北市信義區市府路45號8樓"),
             Example("住所は東京都渋谷区神南1-2-3です", "東京都渋谷区神南1-2-3"),
+            Example("住所:世田谷区桜新町2-14-5 コーポ桜 203号室です", "世田谷区桜新町2-14-5 コーポ桜 203号室"),
             Example("〒604-0835 京都府京都市中京区高宮町206番地", "〒604-0835 京都府京都市中京区高宮町206番地"),
             Example("서울특별시 강남구 테헤란로 123에 삽니다", "서울특별시 강남구 테헤란로 123"),
             Example("경기도 성남시 분당구 판교역로 166, 4층", "경기도 성남시 분당구 판교역로 166, 4층"),

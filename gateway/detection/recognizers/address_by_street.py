@@ -1,0 +1,98 @@
+"""Postal addresses in Arabic, Greek, Hebrew, Thai, Devanagari and Bengali script.
+
+Such an address begins with the word for a street, a quarter or a house and has a number: `شارع التحلية 45`,
+`רחוב הרצל 25`, `οδός Ερμού 25`, `ถนนสุขุมวิท แขวงคลองเตย`, `मकान नंबर 12`.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from gateway.detection.normalized_text import NormalizedText
+from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
+from gateway.detection.recognizers.postal_address import STREET_ADDRESS
+
+_SCORE = 0.8
+_COMMA = "[,،]"
+
+# A street and up to four words of its name, quarters, then a house with a flat; Arabic, Persian and Urdu.
+_ARABIC_STREET = "(?:شارع|طريق|جادة|زنقة|نهج|حارة|حي|ميدان|خیابان|کوچه|بلوار|میدان|گلی|سڑک)"
+_ARABIC_PART = "(?:مبنى|عمارة|بناية|رقم|منزل|بيت|شقة|فيلا|برج|طابق|الطابق|الدور|پلاک|واحد|طبقه|شماره|مکان|نمبر|فلیٹ)"
+_ARABIC = (
+    rf"{_ARABIC_STREET}(?: \p{{Arabic}}+){{1,4}}(?:{_COMMA} ?{_ARABIC_STREET}(?: \p{{Arabic}}+){{1,3}}){{0,2}}"
+    rf"(?:{_COMMA}? ?(?:{_ARABIC_PART}[ :]?){{0,2}}\d{{1,5}}){{1,4}}"
+    rf"(?:{_COMMA} ?{_ARABIC_STREET}(?: \p{{Arabic}}+){{1,3}})?"
+)
+_ARABIC_GATE = rf"{_ARABIC_STREET} [^\n\d]*\d"
+_HEBREW_STREET = "(?:רחוב|רח['׳]|שדרות|שד['׳]|דרך|סמטת|כיכר)"
+_HEBREW = (
+    rf"{_HEBREW_STREET}(?: \p{{Hebrew}}[\p{{Hebrew}}\"'\-]*){{1,4}} \d{{1,4}}"
+    r"(?:,? ?(?:דירה|קומה|כניסה|בניין) ?\d{1,4}){0,3}"
+)
+_HEBREW_GATE = rf"{_HEBREW_STREET} [^\n\d]*\d"
+_GREEK_STREET = r"(?i:οδ(?:ός|ό|ού)|οδ\.|λεωφ(?:όρος|όρου|όρο|\.)|πλ(?:ατεία|ατείας|\.))"
+_GREEK = (
+    rf"{_GREEK_STREET}(?: \p{{Lu}}[\p{{Greek}}.\-]*){{1,4}} \d{{1,4}}\p{{Greek}}?"
+    r"(?:,? ?(?:Τ\.?Κ\.? ?)?\d{3} ?\d{2}\b)?"
+)
+_GREEK_GATE = rf"{_GREEK_STREET} [^\n\d]*\d"
+# A house, then at least two of village, lane, road, subdistrict, district and province, and the postcode.
+_THAI_PART = r"(?:หมู่บ้าน|ซอย|ซ\.|ถนน|ถ\.|แขวง|เขต|ตำบล|ต\.|อำเภอ|อ\.|จังหวัด|จ\.)"
+_THAI = (
+    rf"(?:\d{{1,4}}(?:/\d{{1,4}})? ?)?(?:หมู่(?:ที่)? ?\d{{1,3}} ?)?(?:{_THAI_PART} ?[\p{{Thai}}\d/]{{2,40}} ?){{2,6}}"
+    r"(?:กรุงเทพ(?:มหานคร|ฯ)? ?)?(?:\d{5})?"
+)
+_THAI_GATE = rf"{_THAI_PART} ?\p{{Thai}}[^\n]*{_THAI_PART}"
+# A house, flat or lane with its number, others after it, and what follows up to the postcode, if there is one.
+_DEVANAGARI = (
+    r"(?:मकान|फ्लैट|फ़्लैट|प्लॉट|घर|गली|सेक्टर)(?: (?:नंबर|नं\.?|संख्या|क्रमांक))?[ :]{1,2}\d{1,5}"
+    r"(?:, ?गली(?: (?:नंबर|नं\.?))? ?\d{1,4})?(?:(?:,? ?[\p{Devanagari} \d\-]{2,40}){1,5}?[ \-]{1,3}\d{6}\b)?"
+)
+_DEVANAGARI_GATE = r"(?:मकान|फ्लैट|फ़्लैट|प्लॉट|घर|गली|सेक्टर) [^\n\d]*\d"
+_BENGALI = (
+    r"(?:বাড়ি|বাসা|ফ্ল্যাট|হোল্ডিং|রোড|সড়ক)(?: (?:নং|নম্বর))?[ :#]{1,2}\d{1,4}"
+    r"(?:, ?(?:রোড|সড়ক)(?: (?:নং|নম্বর))? ?\d{1,4})?(?:(?:,? ?[\p{Bengali} \d\-]{2,40}){1,5}?[ \-]{1,3}\d{4}\b)?"
+)
+_BENGALI_GATE = r"(?:বাড়ি|বাসা|ফ্ল্যাট|হোল্ডিং|রোড|সড়ক) [^\n\d]*\d"
+
+_FORMS = tuple(map(compile_pattern, (_ARABIC, _HEBREW, _GREEK, _THAI, _DEVANAGARI, _BENGALI)))
+
+
+def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
+    for hit in hits:
+        for place in _FORMS[hit].finditer(normalized.data):
+            yield Match(*place.span(), _SCORE, STREET_ADDRESS.name)
+
+
+RECOGNIZERS = (
+    FunctionRecognizer(
+        "address.by_street",
+        (STREET_ADDRESS,),
+        (_ARABIC_GATE, _HEBREW_GATE, _GREEK_GATE, _THAI_GATE, _DEVANAGARI_GATE, _BENGALI_GATE),
+        _find,
+        examples=(
+            Example("العنوان: شارع التحلية 45، حي العليا، الرياض", "شارع التحلية 45، حي العليا"),
+            Example("أسكن في شارع الملك فهد، مبنى 12، شقة 4 منذ سنة", "شارع الملك فهد، مبنى 12، شقة 4"),
+            Example("تهران، خیابان ولیعصر، کوچه لاله، پلاک ۱۲، واحد ۳", "خیابان ولیعصر، کوچه لاله، پلاک ۱۲، واحد ۳"),
+            Example("הכתובת שלי היא רחוב הרצל 25 דירה 4, תל אביב", "רחוב הרצל 25 דירה 4"),
+            Example("גר ברחוב דיזנגוף 112", "רחוב דיזנגוף 112"),
+            Example("Μένω στην οδό Ερμού 25 στην Αθήνα", "οδό Ερμού 25"),
+            Example("Διεύθυνση: Λεωφόρος Κηφισίας 124, Μαρούσι", "Λεωφόρος Κηφισίας 124"),
+            Example(
+                "ที่อยู่ 123/45 ถนนสุขุมวิท แขวงคลองเตย เขตคลองเตย กรุงเทพฯ 10110",
+                "123/45 ถนนสุขุมวิท แขวงคลองเตย เขตคลองเตย กรุงเทพฯ 10110",
+            ),
+            Example(
+                "पता: मकान नंबर 12, गली नंबर 4, लाजपत नगर, नई दिल्ली 110024",
+                "मकान नंबर 12, गली नंबर 4, लाजपत नगर, नई दिल्ली 110024",
+            ),
+            Example("ঠিকানা: বাড়ি ১২, রোড ৫, ধানমন্ডি, ঢাকা ১২০৫", "বাড়ি ১২, রোড ৫, ধানমন্ডি, ঢাকা ১২০৫"),
+        ),
+        counter_examples=(
+            "في شارع جانبي هادئ",
+            "בדרך לעבודה ב-8 בבוקר",
+            "η οδός είναι κλειστή από τις 8",
+            "ถนนลื่นมาก 5 วัน",
+            "घर में 5 लोग हैं",
+            "রোড বন্ধ, ৫ দিন",
+        ),
+    ),
+)

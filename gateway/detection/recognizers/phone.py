@@ -43,8 +43,7 @@ _SURE = (
     r"|(?:\b1[ .\-]{1,2})?(?:\(\d{3}\)[ .\-]{0,2}|\b\d{3}[ .\-])\d{3}[ .\-]\d{4}\b"
 )
 _CANDIDATE = compile_pattern(rf"(?:{_SURE}|\(?\b\d(?:[ .\-/()]{{0,3}}\d){{6,14}}){_EXTENSION}")
-# Unseparated digits require a context word or a name next to them. Texts without such words are searched only for
-# digits that start like a national number.
+# In texts without a context word, unseparated digits count only if they start like a national number.
 _PARTED = r"\(?\b\d{1,6}[ .\-/()]{1,3}\d(?:[ .\-/()]{0,3}\d){2,14}|\b0[1-9]\d{8,9}\b"
 _GROUPED = compile_pattern(rf"(?:{_SURE}|{_PARTED}){_EXTENSION}")
 # Candidates are short, so the standard library's expressions are faster; none of them backtracks far.
@@ -68,7 +67,7 @@ _TRUNK_ZERO_CODES = (
 )
 _WHOLE = 9
 """Length, in characters, of a complete number."""
-# Directly before four pairs of digits, as in Denmark and Norway, which otherwise look like dates.
+# Directly before four pairs of digits, as in Denmark and Norway, which look like dates.
 _CALLED = compile_pattern(r"(?i)\b(?:tlf|tele?f(?:on)?|tel|tél|phone|mobile?|fax)(?:nr)?\.?:?[ \t]{1,3}$")
 _ANNOUNCED_WITHIN = 64
 """Bytes of the words that directly announce a number."""
@@ -92,6 +91,8 @@ _ANNOUNCED = 0.7
 _WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _DIGIT = frozenset(b"0123456789")
 _FIGURES = frozenset("0123456789")
+# Hungarian and Finnish decline numbers: `06 30 123 4567-es`, `040 123 4567:ään`.
+_CASE_ENDING = re.compile(rb"[-:](?:[a-z]|\xc3[\xa0-\xbf]){2,4}(?![\w-])")
 _MONEY = tuple(sign.encode() for sign in "€£¥")
 
 
@@ -175,10 +176,9 @@ def _ends_cleanly(data: bytes, end: int) -> bool:
     if end < len(data):
         after = data[end]
         second = data[end + 1] if end + 1 < len(data) else 32
-        if after in _WORD or after in b"%" or (after in b".-/:" and second in _WORD):
+        if after in _WORD or after in b"%" or (after == ord(",") and second in _DIGIT):
             return False
-        if after == ord(",") and second in _DIGIT:
-            return False
+        return after not in b".-/:" or second not in _WORD or _CASE_ENDING.match(data[end : end + 8]) is not None
     return True
 
 

@@ -1,9 +1,12 @@
-"""Decodes what a model could not read: letters written as escapes or references, words as base64.
+"""Decodes what a model could not read: letters written as escapes or references, words as base64, escaped white space.
 
 What JSON escapes (`\\u00fc`), HTML refers to (`&#252;`) and URLs or mails encode (`%C3%BC`, `=C3=BC`) is no name to a
 model. The decoded surroundings are one more text to read; what is found in them is hidden as it was written.
+
+White space that JSON and programs escape (`\\n`) needs no text of its own, since it can be padded to its length.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 
 from gateway.detection.deobfuscation import base64, entities, escapes, file_names, mail_encodings, percent
@@ -37,6 +40,22 @@ _PREFILTER = Prefilter(
         PrefilterPattern(file_names.FOR_NAMES.prefilter),
     ]
 )
+
+_BLANKS = {"n": "\n", "r": " ", "t": "\t"}
+_ESCAPED_SPACE = re.compile(r"(?<!\\)(\\+([nrt]))(?=(.?))", re.DOTALL)
+
+
+def with_blanks(text: str) -> str:
+    """Returns a text with line breaks and spaces in place of the escapes for them, padded to their length.
+
+    To a model, `nAnna` in `\\nAnna` would be a word. Before a small letter, what looks like an escape stays: it may be
+    part of a path (`C:\\new`) or a command of TeX (`\\nu`).
+    """
+    return _ESCAPED_SPACE.sub(_blank, text) if "\\" in text else text
+
+
+def _blank(found: "re.Match[str]") -> str:
+    return found[1] if found[3].islower() else _BLANKS[found[2]].rjust(len(found[1]))
 
 
 class DecodedText:

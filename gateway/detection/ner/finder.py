@@ -7,7 +7,7 @@ from gateway.concurrency.job_context import given_up
 from gateway.detection.memory import Recall
 from gateway.detection.ner.blocks import MAX_LENGTH, Block, blocks
 from gateway.detection.ner.columns import corrected
-from gateway.detection.ner.decoded import decoded
+from gateway.detection.ner.decoded import decoded, with_blanks
 from gateway.detection.recognizer import EntityType
 from gateway.errors import Unavailable
 from gateway.models import Entity
@@ -78,7 +78,7 @@ class NameFinder:
         `detection_timeout`) if the model did not process all texts.
         """
         variants = [(number, one) for number, text in enumerate(texts) if (one := decoded(text)) is not None]
-        read = [*texts, *(one.text for _, one in variants)]
+        read = [*map(with_blanks, [*texts, *(one.text for _, one in variants)])]
         found = [[*corrected(text, own)] for text, own in zip(read, self._find(read, recall), strict=True)]
         for (number, one), within in zip(variants, found[len(texts) :], strict=True):
             found[number] += one.in_source(within)

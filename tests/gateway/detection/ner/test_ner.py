@@ -10,6 +10,7 @@ from gateway.detection.memory import Memory, Recall
 from gateway.detection.ner import cascade
 from gateway.detection.ner.builtin import BuiltinModel
 from gateway.detection.ner.cascade import Doubt
+from gateway.detection.ner.decoded import with_blanks
 from gateway.detection.ner.finder import NameFinder
 from gateway.detection.ner.inference import Input, Logits
 from gateway.detection.ner.units import Units
@@ -92,6 +93,28 @@ def test_names_in_any_quotation_marks(names: NameFinder, text: str, quotes: str)
 def test_names_that_are_encoded(names: NameFinder, text: str, name: str, before: str) -> None:
     found = [(before + text)[one.start : one.end] for one in names.detect(before + text) if one.type == "PERSON"]
     assert name in found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Result: {"body": "Kind regards,\\nAnna Schmidt\\nSales"}',
+        "[Document(page_content='Kind regards,\\r\\nAnna Schmidt\\r\\nSales')]",
+        '{"reply": "{\\"body\\": \\"Kind regards,\\\\nAnna Schmidt\\\\nSales\\"}"}',
+        "row: 'Contact\\tAnna Schmidt\\t49 open'",
+    ],
+)
+@pytest.mark.parametrize("before", ["", "Nothing of note. " * 300, "Größe und Maß. " * 40])
+def test_escaped_white_space_is_no_part_of_a_name(names: NameFinder, text: str, before: str) -> None:
+    """Nor does it keep a first name from being read as one."""
+    found = [(before + text)[one.start : one.end] for one in names.detect(before + text) if one.type == "PERSON"]
+    assert found == ["Anna Schmidt"]
+
+
+@pytest.mark.parametrize("text", ["open C:\\new\\reports", "$\\nabla f = \\tau\\nu$", "x\\n", "\\", "\\\\n", ""])
+def test_white_space_is_as_long_as_its_escape(text: str) -> None:
+    assert len(with_blanks(text)) == len(text)
+    assert with_blanks(text) == text or not with_blanks(text).strip("x \t\n")
 
 
 @pytest.mark.parametrize(

@@ -206,7 +206,8 @@ class PlainUrls:
         waiting = not final and len(after) < 2 and set(after) <= _SLASHES
         if char == ":":
             scheme = run.lower() in _SCHEMES and bool(after)
-            if scheme or (len(after) == 2 and set(after) <= _SLASHES):
+            # Without a scheme, two backslashes are those of a quote in JSON in JSON: `\\"key\\":\\"value`.
+            if scheme or (len(after) == 2 and set(after) <= _SLASHES and (run or "/" in after)):
                 return start
             if after[:1].isdigit() and _is_host(run):
                 return start

@@ -23,6 +23,7 @@ _NUMBER = re.compile(r"(?<![\w.+-])-?\d++(?:\.\d++)?(?:[eE][+-]?\d++)?(?![\w.])"
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 # What may be between the quotes of a string (RFC 8259, section 7).
 _INSIDE = re.compile(r'(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+')
+_BLANK = re.compile(r"[ \t\n\r\f\v]")
 _SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
@@ -86,6 +87,21 @@ def escape_json(value: str) -> str:
 def is_document(text: str) -> bool:
     """Returns whether a text is a single JSON object or array, apart from white space."""
     return text.lstrip()[:1] in {"{", "["} and is_json(text.strip())
+
+
+def with_blanks(document: str) -> str:
+    """Returns a document with the white space of its strings in place of the escapes for it, padded to their length.
+
+    Also in the documents in its strings. What is at an offset stays there.
+    """
+    pieces: list[Piece] = []
+    for literal in string_literals(document):
+        value = with_blanks(literal.value) if is_document(literal.value) else literal.value
+        for blank in _BLANK.finditer(value):
+            start, end = literal.raw_span(*blank.span())
+            # A carriage return, which with a line feed would look like a blank line, is like any space here.
+            pieces.append((start, end, ("\n" if blank[0] == "\n" else " ").rjust(end - start)))
+    return splice(document, pieces)
 
 
 def fitted(document: str, replacements: Iterable[Piece]) -> Iterator[Piece]:

@@ -13,6 +13,7 @@ from gateway.detection.overlaps import meets
 from gateway.placeholders.destinations import MARK, Mark, RestoreScope, UrlRule
 from gateway.placeholders.grammar import Found, looks_like_placeholder
 from gateway.placeholders.html_attributes import Attributes
+from gateway.placeholders.json_text import is_document, with_blanks
 from gateway.placeholders.markdown_links import Definitions, InlineLinks
 from gateway.placeholders.plain_urls import PlainUrls
 
@@ -31,13 +32,14 @@ class Destinations:
         self._plain = PlainUrls(rule)
         self._structures = (InlineLinks(rule), Definitions(rule), Attributes(rule))
 
-    def text(self, piece: str) -> None:
+    def text(self, piece: str, plain: str | None = None) -> None:
+        """Adds a piece. `plain` is how the parser of running text reads it, if that is not how it is spelled."""
         if MARK in piece:
             piece = piece.replace(MARK, "\ufffd")
         if piece:
             for structure in self._structures:
                 structure.text(piece)
-            self._plain.text(piece)
+            self._plain.text(piece if plain is None else plain.replace(MARK, "\ufffd"))
 
     def mark(self, mark: Mark) -> None:
         # A structure knows where its destination ends, so it alone decides about the placeholders in it.
@@ -49,16 +51,16 @@ class Destinations:
             structure.end()
         self._plain.end()
 
-    def read(self, text: str, hits: Sequence[Found], own: Sequence[bool]) -> list[Mark]:
-        """Reads a whole text with its placeholders, which are sorted and disjoint."""
+    def read(self, text: str, plain: str, hits: Sequence[Found], own: Sequence[bool]) -> list[Mark]:
+        """Reads a whole text with its placeholders, which are sorted and disjoint. `plain` is as long as the text."""
         marks: list[Mark] = []
         position = 0
         for hit, is_own in zip(hits, own, strict=True):
-            self.text(text[position : hit.start])
+            self.text(text[position : hit.start], plain[position : hit.start])
             marks.append(Mark(hit.placeholder, own=is_own, bracketed=text[hit.end - 1] == "]"))
             self.mark(marks[-1])
             position = hit.end
-        self.text(text[position:])
+        self.text(text[position:], plain[position:])
         self.end()
         return marks
 
@@ -69,7 +71,9 @@ def urls_with_placeholders(text: str) -> frozenset[str]:
     if not hits or _are_words(text, hits):
         return frozenset()
     rule = UrlRule(None)
-    Destinations(rule).read(text, hits, [True] * len(hits))
+    # An answer may repeat a document as one, or within prose.
+    for plain in dict.fromkeys((text, _running_text(text))):
+        Destinations(rule).read(text, plain, hits, [True] * len(hits))
     return frozenset(rule.collected)
 
 
@@ -84,8 +88,17 @@ def withheld(text: str, hits: Sequence[Found], scope: RestoreScope, rule: UrlRul
     ends = [(hit.start, hit.end) for hit in hits]
     foreign = [hit for hit in looks_like_placeholder(text) if not meets(ends, hit.start, hit.end)]
     both = sorted((*hits, *foreign), key=lambda hit: hit.start) if foreign else hits
-    marks = Destinations(rule or UrlRule(scope)).read(text, both, [hit.start in own for hit in both])
+    is_own = [hit.start in own for hit in both]
+    marks = Destinations(rule or UrlRule(scope)).read(text, _running_text(text), both, is_own)
     return frozenset(index for index, mark in enumerate([mark for mark in marks if mark.own]) if mark.closed)
+
+
+def _running_text(text: str) -> str:
+    """Returns a text in which white space ends a URL also where a JSON document escapes it: programs read its strings.
+
+    Links, elements and attributes are read as they are spelled, since they may load by themselves on a page.
+    """
+    return with_blanks(text) if is_document(text) else text
 
 
 def _are_words(text: str, hits: Sequence[Found]) -> bool:

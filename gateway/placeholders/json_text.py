@@ -23,7 +23,8 @@ _NUMBER = re.compile(r"(?<![\w.+-])-?\d++(?:\.\d++)?(?:[eE][+-]?\d++)?(?![\w.])"
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 # What may be between the quotes of a string (RFC 8259, section 7).
 _INSIDE = re.compile(r'(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+')
-_BLANK = re.compile(r"[ \t\n\r\f\v]")
+_BLANKS = " \t\n\r\f\v"
+_BLANK = re.compile(f"[{_BLANKS}]")
 _SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
@@ -96,12 +97,28 @@ def with_blanks(document: str) -> str:
     """
     pieces: list[Piece] = []
     for literal in string_literals(document):
-        value = with_blanks(literal.value) if is_document(literal.value) else literal.value
+        raw = document[literal.start : literal.end]
+        if "\\" not in raw:
+            continue
+        if not is_document(literal.value):
+            pieces.append((literal.start, literal.end, _ESCAPE.sub(_padded, raw)))
+            continue
+        value = with_blanks(literal.value)
         for blank in _BLANK.finditer(value):
-            start, end = literal.raw_span(*blank.span())
-            # A carriage return, which with a line feed would look like a blank line, is like any space here.
-            pieces.append((start, end, ("\n" if blank[0] == "\n" else " ").rjust(end - start)))
+            if literal.value[blank.start()] != " ":
+                start, end = literal.raw_span(*blank.span())
+                pieces.append((start, end, _as_blank(blank[0], end - start)))
     return splice(document, pieces)
+
+
+def _padded(escape: "re.Match[str]") -> str:
+    char = chr(int(escape[1], 16)) if escape[1] else _SHORT.get(escape[2])
+    return _as_blank(char, len(escape[0])) if char is not None and char in _BLANKS else escape[0]
+
+
+def _as_blank(char: str, length: int) -> str:
+    # A carriage return, which with a line feed would look like a blank line, is like any space here.
+    return ("\n" if char == "\n" else " ").rjust(length)
 
 
 def fitted(document: str, replacements: Iterable[Piece]) -> Iterator[Piece]:

@@ -16,12 +16,11 @@ from mitmproxy import connection, http
 from mitmproxy.flow import Error, Flow
 
 from addons.credentials import scrub
+from gateway.http.methods import METHODS
 from gateway.models import ReceiptRef
 from gateway.wires.error_shapes import code_in
 
 _KEY = "privacy_gateway"
-# Methods that may be shown; any other word could be private.
-_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 UNKNOWN_HOST = "not-shown.invalid"
 _UNKNOWN_PATH = "/(not-shown)"
 # A path made of these words names the kind of call; any other word could be private.
@@ -119,7 +118,7 @@ def entry(flow: http.HTTPFlow, address: tuple[str, str, int], path: str, status:
     shown.request = http.Request(
         host,
         port,
-        (asked.method if asked.method in _METHODS else "OTHER").encode(),
+        (asked.method if asked.method in METHODS else "OTHER").encode(),
         scheme.encode(),
         b"",
         path.encode(),

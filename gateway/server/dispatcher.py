@@ -9,6 +9,7 @@ from gateway.auth.grants import check_scope
 from gateway.container import Container
 from gateway.errors import EditRefused, GatewayError, InternalError, NotFound, UnsupportedMedia, UpgradeRefused
 from gateway.http.content_encoding import decode
+from gateway.http.methods import METHODS
 from gateway.http.strict_json import check_media_type, parse_object
 from gateway.ipc.messages import (
     Call,
@@ -28,6 +29,8 @@ from gateway.wires.other_json import OTHER_JSON
 
 # Reports of clients on their own use, which repeat whole conversations.
 _TELEMETRY = ("/v1/traces/ingest", "/api/event_logging/", "/api/claude_code/metrics")
+# Methods of calls that need no body.
+_READING = frozenset({"GET", "HEAD"})
 
 
 class Dispatcher:
@@ -166,9 +169,9 @@ class Dispatcher:
         Calls that read something pass without a body. Raises NotFound (`unknown_route`) and UnsupportedMedia.
         """
         path = call.path.partition("?")[0]
+        if call.method not in (METHODS if call.content else _READING):
+            raise NotFound("The gateway does not know this call and does not let it leave.", code="unknown_route")
         if not call.content:
-            if call.method not in {"GET", "HEAD"}:
-                raise NotFound("The gateway does not know this call and does not let it leave.", code="unknown_route")
             destination, headers = await self._chat.textless(call.origin, call.path, call.fields, call.client)
             return ForwardedRequest(destination.url, headers, b"", timeout_seconds=destination.timeout_seconds)
         telemetry = next((known for known in _TELEMETRY if path.startswith(known)), None)

@@ -35,6 +35,16 @@ def test_an_unknown_route(entrance: tuple[httpx.Client, Upstream], path: str) ->
     assert not upstream.recorded
 
 
+@pytest.mark.parametrize("path", ["/v1/fine_tuning/jobs", "/v1/chat/completions"])
+def test_private_text_as_the_method(entrance: tuple[httpx.Client, Upstream], path: str) -> None:
+    client, upstream = entrance
+    upstream.answer = lambda _: Reply(b"{}")
+    for method in ("DE89370400440532013000", "ANNA-SCHMIDT"):
+        assert client.request(method, path, json=CHAT).status_code in {404, 405}
+        assert client.request(method, path).status_code in {404, 405}
+    assert not upstream.recorded
+
+
 @pytest.mark.parametrize(
     "path",
     """

@@ -129,9 +129,12 @@ class Review:
         self._update(held)
 
     def is_held(self, held: http.HTTPFlow) -> bool:
-        """Tells whether an operator still has to decide. Deleting a request from the list stops it."""
+        """Tells whether an operator still has to decide. Deleting a request from the list stops it.
+
+        So does opening a saved list, in which a copy can have its id.
+        """
         view = self.view
-        held.live = held.intercepted and view is not None and view.get_by_id(held.id) is not None
+        held.live = held.intercepted and view is not None and view.get_by_id(held.id) is held
         return held.live
 
     def _list_metadata(

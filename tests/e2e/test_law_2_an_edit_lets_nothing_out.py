@@ -261,10 +261,14 @@ def test_an_attachment_cannot_be_added(held: Held, running: Running) -> None:
 
 
 @at_the_gateway
-@pytest.mark.parametrize("way", ["kill", "delete", "clear"])
+@pytest.mark.parametrize("way", ["kill", "delete", "clear", "open"])
 def test_an_operator_stops_a_request(held: Held, running: Running, way: str) -> None:
     if way == "delete":
         held.web.delete(held.path)
+    elif way == "open":
+        # Opening a saved list replaces the one that is shown; the copy of the request in it has the same id.
+        saved = held.web.get("/flows/dump").content
+        assert held.web.post("/flows/dump", files={"file": ("flows", saved)}).status_code == 200
     else:
         held.web.post("/clear" if way == "clear" else f"{held.path}/kill")
     answer = held.answer()

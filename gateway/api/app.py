@@ -57,6 +57,7 @@ from gateway.api.schemas.text import (
     ShardReply,
     ShardRequest,
 )
+from gateway.api.server_logs import keep_private
 from gateway.api.settlement import settlement_state
 from gateway.auth.key_audit import read_uses
 from gateway.config.settings import load_settings
@@ -125,6 +126,7 @@ def create_app(container: Container | None = None) -> FastAPI:
         if container is not None:
             yield
             return
+        keep_private()
         async with await Container.start(load_settings()) as own:
             app.state.container = own
             yield

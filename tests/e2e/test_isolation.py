@@ -11,6 +11,7 @@ import pytest
 from tests.e2e.api_keys import keys
 from tests.e2e.mitmweb import wait_for
 from tests.e2e.server import Running
+from tests.e2e.upstream import Recorded, Reply, Upstream
 
 TEXT = "My name is Wilhelmina Oxenfoord, mail w.oxenfoord@acme.test."
 POLICY = {"id": "of-the-tests", "title": "Of the tests", "rules": {"PERSON": {"action": "placeholder"}}}
@@ -121,6 +122,31 @@ def test_what_concerns_all_is_for_operators(owners: list[Owner], running: Runnin
         assert call(operator, wanted).status_code in {200, 201}
         # A policy is for everyone to use.
         assert call(owners[caller].client, ("GET", "/v1/policies/default", None)).status_code == 200
+
+
+def test_what_the_provider_stores_for_another_client_stays_closed(
+    running: Running, clients: list[tuple[str, httpx.Client]], upstream: Upstream
+) -> None:
+    """Both use the gateway's key for the provider, so it tells each what it keeps for the other."""
+    stored: list[str] = []
+
+    def keeps(request: Recorded) -> Reply:
+        if request.body and "previous_response_id" not in request.json:
+            stored.append(request.json["input"])
+        part = {"type": "output_text", "text": stored[0], "annotations": []}
+        message = {"type": "message", "id": "msg_1", "role": "assistant", "content": [part]}
+        return Reply(json.dumps({"id": "resp_stored", "object": "response", "output": [message]}).encode())
+
+    upstream.answer = keeps
+    anna, bert = (client for _, client in clients)
+    asked = {"model": "configured-upstream", "input": TEXT}
+    assert TEXT in anna.post("/v1/responses", json=asked).text
+    assert TEXT in anna.get("/v1/responses/resp_stored").text
+    later = {"previous_response_id": "resp_stored"}
+    for answer in (bert.get("/v1/responses/resp_stored"), bert.post("/v1/responses", json=asked | later)):
+        assert answer.status_code == 200
+        assert stored[0] in answer.text
+        assert "oxenfoord" not in answer.text.lower()
 
 
 def test_an_operator_reads_every_receipt_but_opens_no_session(running: Running, owners: list[Owner]) -> None:

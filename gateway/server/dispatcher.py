@@ -106,7 +106,8 @@ class Dispatcher:
                 count_other_call(self._store, "refused")
             raise UpgradeRefused("The gateway speaks no WebSocket; send the request as an HTTP POST.", param="Upgrade")
         wire = self._wires.serving(call.method, path)
-        if "%" in path:
+        # `*` (RFC 9112 section 3.2.4) names no resource, and would not end the host in a URL.
+        if "%" in path or not path.startswith("/"):
             raise unknown_path(path)
         if call.listener is Listener.GATEWAY:
             refuse_repeated(call.fields)

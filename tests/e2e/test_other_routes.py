@@ -6,6 +6,7 @@ from base64 import b64encode
 import httpx
 import pytest
 
+from tests.e2e.raw import answer_to, status_of
 from tests.e2e.server import Running
 from tests.e2e.test_law_1_nothing_crosses_unprotected import CANARY, CHAT, entrance, refused
 from tests.e2e.upstream import Reply, Upstream
@@ -43,6 +44,17 @@ def test_private_text_as_the_method(entrance: tuple[httpx.Client, Upstream], pat
         assert client.request(method, path, json=CHAT).status_code in {404, 405}
         assert client.request(method, path).status_code in {404, 405}
     assert not upstream.recorded
+
+
+@pytest.mark.parametrize("method", ["GET", "OPTIONS", "POST"])
+def test_an_asterisk_for_the_path(running: Running, tls_upstream: Upstream, method: str) -> None:
+    """RFC 9112 section 3.2.4. It is no fault of the gateway, which an operator would be told of."""
+    body = '{"a": 1}' if method == "POST" else ""
+    for port in (running.port, running.proxy_port):
+        fields = (f"Host: localhost:{tls_upstream.port}", "Connection: close", f"Content-Length: {len(body)}")
+        head = "\r\n".join([f"{method} * HTTP/1.1", *fields, "Content-Type: application/json"])
+        assert status_of(answer_to(port, f"{head}\r\n\r\n{body}".encode())) == 404
+    assert not tls_upstream.recorded
 
 
 @pytest.mark.parametrize(

@@ -112,10 +112,10 @@ def clean(
     """
     if not text:
         return True
-    forms = [text]
+    forms = [_decoded(text.encode("utf-8", "surrogateescape"))]
     for _ in range(_MAX_DECODINGS):
         forms.append(unquote_plus(forms[-1]))
-    # Bytes that are not valid UTF-8 are read as Latin-1, like header fields.
+    # Bytes that are not valid UTF-8 are read as Latin-1, like those that are not encoded.
     forms += [unquote_plus(form, "latin-1") for form in forms if "%" in form]
     parts = [_PARTS.split(form) for form in forms]
     forms += [part for each in parts for part in each]
@@ -155,10 +155,15 @@ def _remembered(_caller: str, texts: tuple[str, ...]) -> LeakSearch:
 
 
 def _text_field(name: bytes, value: bytes) -> TextField:
-    try:
-        text = value.decode()
-    except UnicodeDecodeError:
-        text = value.decode("latin-1")
+    text = _decoded(value)
     # The names of harmless headers say nothing about their values.
     label = "" if name in HARMLESS else lead(name.removeprefix(b"x-").decode("latin-1").replace("-", " "))
     return TextField(None, None, text, label)
+
+
+def _decoded(value: bytes) -> str:
+    """Reads bytes of a head: as UTF-8, or else as Latin-1 (RFC 9110 section 5.5)."""
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")

@@ -46,6 +46,18 @@ def test_private_text_as_the_method(entrance: tuple[httpx.Client, Upstream], pat
     assert not upstream.recorded
 
 
+@pytest.mark.parametrize("place", ["v1/models?q=", ""])
+def test_private_text_beside_bytes_that_are_no_text(running: Running, tls_upstream: Upstream, place: str) -> None:
+    """Detection reads text; such bytes must not make it fail, which clients are told to try again."""
+    fields = f"Host: localhost:{tls_upstream.port}\r\nConnection: close\r\n\r\n".encode()
+    said = answer_to(
+        running.proxy_port, b"GET /%s\xff\xfe&to=%s HTTP/1.1\r\n" % (place.encode(), CANARY.encode()) + fields
+    )
+    assert status_of(said) == 400
+    assert b"holds private text" in said
+    assert not tls_upstream.recorded
+
+
 @pytest.mark.parametrize("method", ["GET", "OPTIONS", "POST"])
 def test_an_asterisk_for_the_path(running: Running, tls_upstream: Upstream, method: str) -> None:
     """RFC 9112 section 3.2.4. It is no fault of the gateway, which an operator would be told of."""

@@ -29,7 +29,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.proxy import KEY, ROOT, free_port, resident, started
+from benchmarks.proxy import KEY, RESTS, ROOT, free_port, resident, started
 from benchmarks.texts import chats
 from benchmarks.traffic import Served, Target, measure
 
@@ -139,6 +139,7 @@ async def run(options: argparse.Namespace) -> dict[str, Any]:
             asking.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await asking
+            await asyncio.sleep(RESTS)
             memory = resident(process)
         lagged = {file.stem: json.loads(file.read_text()) for file in sorted(lags.glob("*.json"))}
     return {

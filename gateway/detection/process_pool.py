@@ -289,14 +289,15 @@ class _Worker:
 
     def __init__(self, answer: Answer) -> None:
         self._answer = answer
-        self._jobs = self._seen = self._trimmed = 0
+        # Beginnings and ends of jobs: what a long one takes is free only behind its end.
+        self._turns = self._seen = self._trimmed = 0
 
     def serve(self, connection: Connection) -> None:
         """Does the jobs of a connection until it is closed."""
         with contextlib.suppress(EOFError, OSError), connection:
             while True:
                 job = connection.recv()
-                self._jobs += 1
+                self._turns += 1
                 try:
                     answer = pickle.dumps(self._answer(job))
                 except BaseException as error:  # noqa: BLE001 - a thread would print it; whoever asks is told
@@ -304,14 +305,18 @@ class _Worker:
                 del job
                 connection.send_bytes(answer)
                 del answer
+                self._turns += 1
 
     def rest(self) -> None:
-        """Returns free memory, once, if no job has begun since the last call."""
-        if self._jobs == self._seen and self._jobs != self._trimmed:
-            self._answer.rest()
+        """Returns free memory, once, if no job has begun or ended since the last call."""
+        turns = self._turns
+        if turns == self._seen and turns != self._trimmed:
+            # Whatever fails here, the next job may succeed.
+            with contextlib.suppress(Exception):
+                self._answer.rest()
             trim()
-            self._trimmed = self._jobs
-        self._seen = self._jobs
+            self._trimmed = turns
+        self._seen = turns
 
 
 def _tell(connection: Connection, result: object) -> None:

@@ -55,12 +55,22 @@ class Worker(Answer):
                 raise Panic(_PRIVATE)
             case "no pickle":
                 return threading.Lock(), 0
+            case "long":
+                time.sleep(0.4)
+                return self.rests
             case "rests":
                 return self.rests
         return job, os.getpid()
 
     def rest(self) -> None:
         self.rests += 1
+
+
+class Restless(Worker):
+    """Has no memory left to give up any."""
+
+    def rest(self) -> None:
+        raise MemoryError
 
 
 def fails(error: Exception) -> Answer:
@@ -306,6 +316,22 @@ def test_a_worker_rests_once_when_it_has_had_no_job_for_a_while(monkeypatch: pyt
         assert pool.request("rests") == 0
         time.sleep(1)
         assert pool.request("rests") == 1
+
+
+def test_a_worker_rests_behind_a_long_job_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process_pool, "_IDLE_SECONDS", 0.05)
+    with opened(1, 1) as pool:
+        during = pool.request("long")
+        time.sleep(1)
+        assert pool.request("rests") == during + 1
+
+
+def test_a_worker_that_cannot_rest_works_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process_pool, "_IDLE_SECONDS", 0.05)
+    with opened(1, 1, does=Restless) as pool:
+        before = pids(pool, 1)
+        time.sleep(0.5)
+        assert pids(pool, 1) == before
 
 
 def test_without_processes_there_is_no_worker() -> None:

@@ -44,13 +44,15 @@ _GREEK = (
 )
 _GREEK_GATE = rf"{_GREEK_STREET} [^\n\d]*\d"
 # A house, then at least two of village, lane, road, subdistrict, district and province, and the postcode. Prose, which
-# has no spaces between words, names such parts in one run.
+# has no spaces between words, names such parts in one run, but none behind the number of a house.
 _THAI_PART = r"(?:หมู่บ้าน|ซอย|ซ\.|ถนน|ถ\.|แขวง|เขต|ตำบล|ต\.|อำเภอ|อ\.|จังหวัด|จ\.)"
 _THAI_SHORT = r"(?:ซ|ถ|ต|อ|จ)\."
-_THAI_NAME = r" ?[\p{Thai}\d/]{2,40}(?: \d{1,4}(?:/\d{1,4})?)?"
+_THAI_NAME = r" ?[\p{Thai}\d/]{2,40}(?: \d{1,4}(?:/\d{1,4})?\b)?"
+_THAI_VILLAGE = r"(?:หมู่(?:ที่)? ?\d{1,3} ?)"
 _THAI = (
-    rf"((?:\d{{1,4}}(?:/\d{{1,4}})? ?)?(?:หมู่(?:ที่)? ?\d{{1,3}} ?)?{_THAI_PART}{_THAI_NAME}"
-    rf"(?:(?: {_THAI_PART}|{_THAI_SHORT}){_THAI_NAME}){{1,5}}(?: ?กรุงเทพ(?:มหานคร|ฯ)?)?(?: ?\d{{5}})?)"
+    rf"((?:\b\d{{1,4}}(?:/\d{{1,4}})? ?{_THAI_VILLAGE}?{_THAI_PART}{_THAI_NAME}(?: ?{_THAI_PART}{_THAI_NAME}){{1,5}}"
+    rf"|{_THAI_VILLAGE}?{_THAI_PART}{_THAI_NAME}(?:(?: {_THAI_PART}|{_THAI_SHORT}){_THAI_NAME}){{1,5}})"
+    r"(?: ?กรุงเทพ(?:มหานคร|ฯ)?)?(?: ?\d{5}\b)?)"
 )
 _THAI_GATE = rf"{_THAI_PART} ?\p{{Thai}}[^\n]*{_THAI_PART}"
 # A house, flat or lane with its number, others after it, and what follows up to the postcode, if there is one.
@@ -105,6 +107,8 @@ RECOGNIZERS = (
                 "मकान नंबर 12, गली नंबर 4, लाजपत नगर, नई दिल्ली 110024",
             ),
             Example("อยู่ที่ 99 ซอยสุขุมวิท 77 ถ.อ่อนนุช ต.บางพลีใหญ่", "99 ซอยสุขุมวิท 77 ถ.อ่อนนุช ต.บางพลีใหญ่"),
+            Example("99/5 หมู่ 3 ต.บางพลีใหญ่ อ.บางพลี 10540", "99/5 หมู่ 3 ต.บางพลีใหญ่ อ.บางพลี 10540"),
+            Example("ส่งที่ 123/45 ถนนสุขุมวิทแขวงคลองเตย 10110", "123/45 ถนนสุขุมวิทแขวงคลองเตย 10110"),
             Example("पता: घर 12, गली 4", "घर 12, गली 4"),
             Example("ঠিকানা: বাড়ি ১২, রোড ৫, ধানমন্ডি, ঢাকা ১২০৫", "বাড়ি ১২, রোড ৫, ধানমন্ডি, ঢাকা ১২০৫"),
         ),

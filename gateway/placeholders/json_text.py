@@ -25,9 +25,12 @@ _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _INSIDE = re.compile(r'(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+')
 _BLANKS = " \t\n\r\f\v"
 _BLANK = re.compile(f"[{_BLANKS}]")
+_TO_SIGNS = str.maketrans(_BLANKS, "_" * len(_BLANKS))
 # What begins like a URL. Programs that load it take line breaks and tabs out first (WHATWG URL, section 4.4).
 _URL = re.compile(r"https?:|(?:[a-z][a-z0-9+.-]*+:)?[/\\]{2}\S|[\w-]++(?:\.[\w-]++)++(?::\d++)?[/\\?#]", re.IGNORECASE)
 _IGNORED = str.maketrans("", "", "\t\n\r")
+_URL_KEY = re.compile(r"(?:ur[il]|href|link|src|endpoint|webhook|website)s?\Z", re.IGNORECASE)
+_KEY_ENDS = re.compile(r"[ \t\n\r]*:")
 # Those that a URL may have before it.
 _LEADING = "".join(map(chr, range(33)))
 _SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
@@ -65,6 +68,17 @@ def string_literals(document: str) -> list[Literal]:
     return found
 
 
+def keyed_literals(document: str) -> Iterator[tuple[str | None, Literal]]:
+    """Yields every string of a JSON text with its key, or that of the list it is in; keys with None."""
+    key: str | None = None
+    for literal in string_literals(document):
+        if _KEY_ENDS.match(document, literal.end):
+            key = literal.value
+            yield None, literal
+        else:
+            yield key, literal
+
+
 def number_literals(document: str) -> list[Literal]:
     """Returns every number of a JSON text with at least `SHORTEST_NUMBER` digits, enough for an identifier."""
     found: list[Literal] = []
@@ -99,11 +113,14 @@ def with_blanks(document: str) -> str:
     """Returns a document with the white space of its strings in place of the escapes for it, padded to their length.
 
     Also in the documents in its strings, but in none that may be a URL as a whole, in which a program would ignore
-    white space. What is at an offset stays there.
+    white space; one whose key says so has none. What is at an offset stays there.
     """
     pieces: list[Piece] = []
-    for literal in string_literals(document):
+    for key, literal in keyed_literals(document):
         raw = document[literal.start : literal.end]
+        if is_url(key, literal.value):
+            pieces.append((literal.start, literal.end, without_blanks(raw)))
+            continue
         if "\\" not in raw or _may_be_url(literal.value):
             continue
         if not is_document(literal.value):
@@ -115,6 +132,16 @@ def with_blanks(document: str) -> str:
                 start, end = literal.raw_span(*blank.span())
                 pieces.append((start, end, _as_blank(blank[0], end - start)))
     return splice(document, pieces)
+
+
+def is_url(key: str | None, value: str) -> bool:
+    """Returns whether a string under a key is a URL as a whole. Programs that load it encode the white space in it."""
+    return key is not None and _URL_KEY.search(key) is not None and _may_be_url(value)
+
+
+def without_blanks(url: str) -> str:
+    """Returns a URL with signs in place of white space, so that its reader does not end there."""
+    return url.translate(_TO_SIGNS)
 
 
 def _may_be_url(value: str) -> bool:

@@ -20,7 +20,17 @@ from gateway.placeholders.grammar import (
     is_type,
     type_of,
 )
-from gateway.placeholders.json_text import NUMBER, Piece, escape_json, fitted, is_document, splice, string_literals
+from gateway.placeholders.json_text import (
+    NUMBER,
+    Piece,
+    escape_json,
+    fitted,
+    is_document,
+    is_url,
+    keyed_literals,
+    splice,
+    without_blanks,
+)
 from gateway.placeholders.matcher import Vocabulary, scan
 from gateway.placeholders.url_policy import withheld
 
@@ -217,9 +227,12 @@ class Placeholders:
         """Returns whether `find` would find any. The text is not remembered."""
         return any(hit.placeholder[1:-1] in self._by_core for hit in scan(text, self.vocabulary))
 
-    def restore(self, text: str, *, rules: RestoreScope) -> Restored:
-        """Restores this session's placeholders in a text. Does not restore placeholders inside restored values."""
-        opened, kept, unknown = self._judge(text, rules)
+    def restore(self, text: str, *, rules: RestoreScope, key: str | None = None) -> Restored:
+        """Restores this session's placeholders in a text. Does not restore placeholders inside restored values.
+
+        A text that is a member of an object, or of a list in one, has its `key`.
+        """
+        opened, kept, unknown = self._judge(text, rules, key)
         if not opened:
             return Restored(text, 0, kept, unknown)
         return Restored(splice(text, ((h.start, h.end, e.value) for h, e in opened)), len(opened), kept, unknown)
@@ -233,9 +246,9 @@ class Placeholders:
         return Restored(splice(text, pieces), len(pieces), kept, unknown)
 
     def _judge(
-        self, text: str, rules: RestoreScope
+        self, text: str, rules: RestoreScope, key: str | None = None
     ) -> tuple[list[tuple[Found, Known]], tuple[str, ...], tuple[str, ...]]:
-        """Returns what to restore, what the URL rule withholds, and what is unknown."""
+        """Returns what to restore, what the URL rule withholds, and what is unknown. `key` is that of a member."""
         own: list[tuple[Found, Known]] = []
         unknown: list[str] = []
         for hit in self.scan(text):
@@ -244,7 +257,8 @@ class Placeholders:
                 own.append((hit, entry))
             elif self.is_unknown(hit.placeholder):
                 unknown.append(hit.placeholder)
-        closed = self.closed(text, [hit for hit, _ in own], rules)
+        read = without_blanks(text) if is_url(key, text) else text
+        closed = self.closed(read, [hit for hit, _ in own], rules)
         kept = tuple(dict.fromkeys(own[index][0].placeholder for index in sorted(closed)))
         opened = [each for index, each in enumerate(own) if index not in closed] if closed else own
         return opened, kept, tuple(dict.fromkeys(unknown))
@@ -263,8 +277,8 @@ class Placeholders:
 
     def _json_pieces(self, document: str, rules: RestoreScope, seen: list[Restored]) -> list[Piece]:
         pieces: list[Piece] = []
-        for literal in string_literals(document):
-            opened, kept, unknown = self._judge(literal.value, rules)
+        for key, literal in keyed_literals(document):
+            opened, kept, unknown = self._judge(literal.value, rules, key)
             if opened and is_document(literal.value):
                 inner = self._json_pieces(literal.value, rules, seen)
                 pieces += ((*literal.raw_span(start, end), escape_json(new)) for start, end, new in inner)
@@ -284,27 +298,29 @@ class Placeholders:
         """
         seen: list[Restored] = []
         top: list[Any] = [value]
-        todo: list[list[Any] | dict[str, Any]] = [top]
+        todo: list[tuple[list[Any] | dict[str, Any], str | None]] = [(top, None)]
         while todo:
             # Is a copy already; copies replace its members.
-            container = todo.pop()
+            container, own = todo.pop()
             if isinstance(container, list):
-                container[:] = [self._member(member, rules, seen) for member in container]
-                members: Iterable[Any] = container
+                container[:] = [self._member(member, rules, seen, own) for member in container]
+                members: Iterable[tuple[str | None, Any]] = ((own, member) for member in container)
             else:
-                container.update({key: self._member(member, rules, seen) for key, member in container.items()})
-                members = container.values()
-            todo += (member for member in members if isinstance(member, list | dict))
+                container.update({key: self._member(member, rules, seen, key) for key, member in container.items()})
+                members = container.items()
+            todo += ((member, key) for key, member in members if isinstance(member, list | dict))
         return RestoredTree(top[0], *_sum(seen))
 
-    def _member(self, member: Any, rules: RestoreScope, seen: list[Restored]) -> Any:
+    def _member(self, member: Any, rules: RestoreScope, seen: list[Restored], key: str | None) -> Any:
         if isinstance(member, str):
             entry = self.get(member)
             if entry is not None and entry.number is not None:
                 seen.append(Restored("", 1))
                 return _number(entry.number)
-            restore = self.restore_json if is_document(member) else self.restore
-            seen.append(restore(member, rules=rules))
+            if is_document(member):
+                seen.append(self.restore_json(member, rules=rules))
+            else:
+                seen.append(self.restore(member, rules=rules, key=key))
             return seen[-1].text
         if isinstance(member, list):
             return list(member)

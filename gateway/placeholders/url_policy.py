@@ -68,12 +68,13 @@ class Destinations:
 def urls_with_placeholders(text: str) -> frozenset[str]:
     """Returns the destinations of a protected text that contain placeholders, as `RestoreScope` takes them."""
     hits = looks_like_placeholder(text)
-    if not hits or _are_words(text, hits):
+    if not hits:
         return frozenset()
     rule = UrlRule(None)
     # An answer may repeat a document as one, or within prose.
     for plain in dict.fromkeys((text, _running_text(text))):
-        Destinations(rule).read(text, plain, hits, [True] * len(hits))
+        if not _are_words(plain, hits):
+            Destinations(rule).read(text, plain, hits, [True] * len(hits))
     return frozenset(rule.collected)
 
 
@@ -82,14 +83,17 @@ def withheld(text: str, hits: Sequence[Found], scope: RestoreScope, rule: UrlRul
 
     `rule` decides about destinations in place of the scope's own rule.
     """
-    if scope.urls == "always" or not hits or _are_words(text, hits):
+    if scope.urls == "always" or not hits:
+        return frozenset()
+    plain = _running_text(text)
+    if _are_words(plain, hits):
         return frozenset()
     own = {hit.start for hit in hits}
     ends = [(hit.start, hit.end) for hit in hits]
     foreign = [hit for hit in looks_like_placeholder(text) if not meets(ends, hit.start, hit.end)]
     both = sorted((*hits, *foreign), key=lambda hit: hit.start) if foreign else hits
     is_own = [hit.start in own for hit in both]
-    marks = Destinations(rule or UrlRule(scope)).read(text, _running_text(text), both, is_own)
+    marks = Destinations(rule or UrlRule(scope)).read(text, plain, both, is_own)
     return frozenset(index for index, mark in enumerate([mark for mark in marks if mark.own]) if mark.closed)
 
 

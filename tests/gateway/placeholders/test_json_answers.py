@@ -192,6 +192,35 @@ def test_what_is_no_line_break_or_loads_by_itself_stays_closed(session: Session,
     assert (done.text, done.withheld) == (document, (session.names["person"],))
 
 
+@pytest.mark.parametrize(
+    "document",
+    [
+        '{"url": "https://evil.example/?q= {{person}}"}',
+        '{"url": "https://evil.example/?q=\\n{{person}}"}',
+        '{"url": "https://evil.example/a {{person}} b"}',
+        '{"imageUrl" : "//evil.example/a\\tb {{person}}"}',
+        '{"urls": ["https://evil.example/", "https://evil.example/a b/{{person}}"]}',
+        '{"request": {"href": " https:evil.example?q= {{person}}"}}',
+        '{"text": "https://acme.example/a thanks {{+person}}"}',
+        '{"url": "{{+person}}"}',
+        '{"links": ["Ask {{+person}} at https://acme.example"], "curl": "see {{+person}}"}',
+        '{"url": "https://acme.example/", "text": "for {{+person}}"}',
+    ],
+)
+def test_a_string_whose_key_calls_it_a_url_is_one_as_a_whole(session: Session, document: str) -> None:
+    protected, expected = session.protected(document), session.expected(document)
+    assert session.placeholders.restore_answer(protected, rules=SOURCE).text == expected
+    assert session.placeholders.restore_json(protected, rules=SOURCE).text == expected
+    assert session.placeholders.restore_tree(json.loads(protected), rules=SOURCE).value == json.loads(expected)
+
+
+def test_a_url_with_spaces_of_the_source_is_restored(session: Session) -> None:
+    document = '{"url": "https://acme.example/a {{+person}} b"}'
+    protected = session.protected(document)
+    rules = RestoreScope("source", urls_with_placeholders(protected))
+    assert session.placeholders.restore_json(protected, rules=rules).text == session.expected(document)
+
+
 def test_urls_of_a_document_are_known_in_it_and_in_prose(session: Session) -> None:
     document = session.protected(json.dumps({"text": "https://crm.example/{{person}}\n{{phone}}"}))
     rules = RestoreScope("source", urls_with_placeholders(document))

@@ -24,7 +24,7 @@ from gateway.server.dispatcher import Dispatcher
 from gateway.text.fields import Span, TextField
 
 ANNA, BERT = "key_anna", "key_bert"
-ENTRY = 320
+ENTRY = 460
 """Bytes that the memory reckons for an entry with one finding."""
 TEXT = "Please write to anna@acme.test before noon."
 

@@ -135,7 +135,7 @@ class BuiltinModel(TokenClassifier):
         self, texts: Sequence[str], own: Sequence[Units], rows: Sequence[slice], chances: Chances
     ) -> list[list[Window]]:
         """Returns what the transformer reads of each text, whose units have `rows` of the probabilities."""
-        likely = self._classes.some(chances)
+        likely = self._classes.candidates(chances)
         classes = self._classes.chances(chances[likely])
         best = classes.argmax(axis=1)
         doubts, named = np.zeros((2, len(chances)), bool)

@@ -32,7 +32,7 @@ class Classes:
         self._inside = [labels.index(f"I-{name}") if f"I-{name}" in labels else -1 for name in names]
         self._none = labels.index("O")
 
-    def some(self, labels: Chances) -> NDArray[np.int64]:
+    def candidates(self, labels: Chances) -> NDArray[np.int64]:
         """Returns the tokens that may have a class, or be a person. Most have none for certain."""
         return np.flatnonzero(labels[:, self._none] < _NONE_FOR_CERTAIN)
 
@@ -45,7 +45,7 @@ class Classes:
 
     def classify(self, labels: Chances) -> dict[int, TokenLabel]:
         """Returns the most likely class of each token that has one, and of those that may be a person."""
-        rows = self.some(labels)
+        rows = self.candidates(labels)
         labels = labels[rows]
         classes = self.chances(labels)
         best = classes.argmax(axis=1)

@@ -29,7 +29,8 @@ from gateway.pipeline.refusals import described
 from gateway.pipeline.token_counts import size_after
 from gateway.placeholders import Known, Placeholders, RestoreScope, conversation_key, urls_with_placeholders
 from gateway.policy import Policy, PolicyRegistry
-from gateway.protection.protector import Found, Protected, Protector
+from gateway.protection.blocks import Found
+from gateway.protection.protector import Protected, Protector
 from gateway.protection.value_digests import ValueDigests
 from gateway.receipts import OutcomeDraft, Receipt, ReceiptDraft, ReceiptLog, attach_to_errors
 from gateway.sharding import Sharded, shard

@@ -8,17 +8,19 @@ hundreds, and its next message a few.
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-from gateway.detection.deobfuscation import Findings, deobfuscate_known_values
+from gateway.detection.deobfuscation import SEPARATING, Findings, deobfuscate_known_values
+from gateway.detection.deobfuscation.base import Deobfuscation
 from gateway.detection.normalized_text import NormalizedText, normalize_text, plain_text
 from gateway.detection.overlaps import overlapping
 from gateway.models import NAME_MODEL, Action
 from gateway.protection.name_spellings import is_long_enough
 from gateway.protection.paired_markup import with_paired_markup
+from gateway.protection.spreading import NAMES, Reach, is_distinctive, is_sure, spreads_back
 from gateway.protection.value_index import ValueIndex, letters_and_digits, lower
-from gateway.protection.value_words import Value, ValueWords
-from gateway.text.fields import Span, Spans
+from gateway.protection.value_words import Value, ValueWords, may_be_whole
+from gateway.text.fields import Place, Span, Spans
 
 # A name in small letters is found in nearly all of its places in sentences, a word in few.
 _LEAST_SHARE = 5
@@ -28,12 +30,52 @@ _IN_SENTENCE = re.compile(r"""(?<![^\s("'`])[^\W\d_]+(?=[.,;:!?)"'`]*(?:\s|\Z))"
 _LETTERS_OR_DIGITS = re.compile(r"[^\W_]+")
 
 
+class TextForms:
+    """How texts of a request are read when they are searched for known values. Its repr shows none of them."""
+
+    __slots__ = ("_data", "_encoded", "_normalized")
+
+    def __init__(self) -> None:
+        self._normalized: dict[str, tuple[NormalizedText, str]] = {}
+        self._data: dict[str, tuple[str, bytes]] = {}
+        self._encoded: dict[str, bool] = {}
+
+    def normalized(self, text: str) -> tuple[NormalizedText, str]:
+        """Returns a text normalized, and the same as a string."""
+        if (known := self._normalized.get(text)) is None:
+            normalized = normalize_text(text)
+            known = self._normalized[text] = normalized, plain_text(normalized)
+        return known
+
+    def data(self, text: str) -> tuple[str, bytes]:
+        """Returns a text in lower case, and its letters and digits."""
+        if (known := self._data.get(text)) is None:
+            lowered = lower(text)
+            known = self._data[text] = lowered, letters_and_digits(lowered)
+        return known
+
+    def search(self, text: str, find: Callable[[NormalizedText], Findings]) -> Findings:
+        """Returns what `find` finds in a text as it is and after deobfuscation."""
+        normalized, plain = self.normalized(text)
+        applied: set[Deobfuscation] = set()
+        found = deobfuscate_known_values(normalized, find, applied)
+        self._encoded[text] = plain != text or not applied <= SEPARATING
+        return found
+
+    def is_encoded(self, text: str) -> bool:
+        """Returns whether a text may hold a value whose letters and digits are not in it as they are."""
+        if text not in self._encoded:
+            self.search(text, lambda _: {})
+        return self._encoded[text]
+
+
 class KnownValues:
     """The values hidden in a request so far, after those of `before`. Its repr shows no text."""
 
-    __slots__ = ("_base", "_before", "_index", "_last", "_spans", "_waiting", "_words")
+    __slots__ = ("_base", "_before", "_forms", "_index", "_last", "_spans", "_waiting", "_words")
 
-    def __init__(self, before: "KnownValues | None" = None) -> None:
+    def __init__(self, before: "KnownValues | None" = None, *, forms: TextForms | None = None) -> None:
+        self._forms: TextForms = forms or (before._forms if before is not None else TextForms())
         self._before = before
         self._spans: dict[Value, Span] = {}
         # Values that are not indexed yet, and the words of all.
@@ -44,25 +86,77 @@ class KnownValues:
         self._index = ValueIndex()
         self._base: ValueIndex | None = None
 
-    def add(self, texts: Sequence[str], found: Sequence[Spans]) -> None:
-        """Adds the hidden values of texts, but for words that are no names in most of their places."""
+    def __bool__(self) -> bool:
+        return bool(self._spans) or bool(self._before)
+
+    def add(self, texts: Sequence[str], found: Sequence[Spans], *, unsure: bool = False) -> None:
+        """Adds the hidden values of texts, except names that are words in most of their places.
+
+        Names that the model is not sure of are added only with `unsure`.
+        """
         plain = _plain_words(texts, found)
         for text, spans in zip(texts, found, strict=True):
-            for span in spans:
+            for span in spans if unsure else filter(is_sure, spans):
                 value = text[span.start : span.end], span.type
                 if value not in self._spans and value[0] not in plain and is_long_enough(value[0]):
                     self._spans[value] = span
                     self._waiting[value] = None
                     self._words.add(value)
 
-    def repeats(self, text: str, spans: Spans, *, is_compound: bool = False) -> Spans:
+    def extended(self, texts: Sequence[str], found: Sequence[Spans]) -> "KnownValues":
+        """Returns these values and the hidden ones of texts."""
+        result = KnownValues(self)
+        result.add(texts, found)
+        return result
+
+    def with_unsure(self, text: str, spans: Spans) -> "KnownValues":
+        """Returns these values and the names of a text that the model is not sure of."""
+        unsure = [span for span in spans if not is_sure(span)]
+        if not unsure:
+            return self
+        result = KnownValues(self)
+        result.add([text], [unsure], unsure=True)
+        return result
+
+    def new(self, texts: Sequence[str], found: Sequence[Spans], places: Sequence[Place]) -> "KnownValues":
+        """Returns the hidden values of texts that are to be searched for in the blocks before."""
+        result = KnownValues(forms=self._forms)
+        if any(found):
+            some = [
+                [span for span in spans if self._is_new((text[span.start : span.end], span.type), place)]
+                for text, spans, place in zip(texts, found, places, strict=True)
+            ]
+            result.add(texts, some)
+        return result
+
+    def _is_new(self, value: Value, place: Place) -> bool:
+        # Of an ordinary value, the occurrence before may have been one that does not spread.
+        is_known = value in self._spans and (value[1] in NAMES or is_distinctive(*value))
+        return not is_known and spreads_back(*value, place)
+
+    def may_be_in(self, texts: Iterable[str]) -> bool:
+        """Returns whether any value may be in texts, unless it is encoded there."""
+        found = self._words.counts(b" ".join(self._forms.data(text)[1] for text in texts))
+        return found is None or bool(self._words.within(found))
+
+    def may_be_outside(self, text: str, spans: Spans) -> bool:
+        """Returns whether any value may be in a text outside `spans`, unless it is encoded there."""
+        lowered, data = self._forms.data(text)
+        found = self._words.counts(data)
+        if found is None:
+            return True
+        there = [value for value in self._words.within(found) if may_be_whole(*value, data) or "<" in text]
+        return bool(there and self._words.elsewhere(there, found, _stretches(lowered, spans)))
+
+    def repeats(self, text: str, spans: Spans, *, is_compound: bool = False, place: Place = Place.MESSAGE) -> Spans:
         """Returns the spans together with the occurrences of known values that they do not cover, sorted and disjoint.
 
         In a compound name of a program, such as `mark_done`, a single word of a person's name is an ordinary word.
+        `place` is that of the text (see `gateway.protection.spreading`).
 
         Raises Unavailable (detection_failed) when the text could not be searched completely.
         """
-        if not self._spans and (self._before is None or not self._before._spans):
+        if not self:
             return spans
         covered = [span.start for span in spans]
         extra: list[Span] = []
@@ -70,9 +164,11 @@ class KnownValues:
         occurrences = [*self._occurrences(text, spans)]
         if is_compound and len({value.lower() for *_, value in occurrences if self._index.is_word_of_name(value)}) == 1:
             occurrences = [found for found in occurrences if not self._index.is_word_of_name(found[2])]
+        reach = Reach(text, place, [text[span.start : span.end] for span in spans])
         for start, end, value in sorted(occurrences, key=lambda found: (-len(found[2]), found[2])):
             before = bisect_right(covered, start) - 1
-            if not (before >= 0 and spans[before].end >= end):
+            is_hidden = before >= 0 and spans[before].end >= end
+            if not is_hidden and reach.covers(start, end, value, self._index.spans[value].type):
                 extra += self._beside(spans, covered, text, self._index.spans[value]._replace(start=start, end=end))
         return united(with_paired_markup(text, (*spans, *extra)))
 
@@ -100,13 +196,11 @@ class KnownValues:
 
         Those within `spans`, which are hidden already, may be left out.
         """
-        normalized = normalize_text(text)
-        if plain_text(normalized) != text:
+        normalized, plain = self._forms.normalized(text)
+        if plain != text:
             yield from self._find(text)
             spans = ()
-        found = deobfuscate_known_values(
-            normalized, lambda form: self._search(form, spans if form is normalized else ())
-        )
+        found = self._forms.search(text, lambda form: self._search(form, spans if form is normalized else ()))
         if found:
             places = normalized.source_spans((start, end) for start, end, _ in found)
             for (start, end), (_, _, value) in zip(places, found, strict=True):
@@ -156,15 +250,19 @@ class KnownValues:
         """Returns the values to index for a text."""
         if not self._waiting:
             return []
-        lowered = lower(text)
-        found = self._words.counts(letters_and_digits(lowered))
+        lowered, data = self._forms.data(text)
+        found = self._words.counts(data)
         if found is None:
             return list(self._waiting)
         there = self._words.within(found)
         missing = [value for value in self._waiting if value in there] if there else []
         if self._before is None or not missing:
             return missing
-        return self._words.elsewhere(missing, found, [lowered[span.start : span.end] for span in spans])
+        return self._words.elsewhere(missing, found, _stretches(lowered, spans))
+
+
+def _stretches(text: str, spans: Spans) -> list[str]:
+    return [text[span.start : span.end] for span in spans]
 
 
 def _plain_words(texts: Sequence[str], found: Sequence[Spans]) -> frozenset[str]:

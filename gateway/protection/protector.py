@@ -5,9 +5,9 @@ The rules, in this order:
 1. The detector and the policy's own patterns find entities; the policy decides on the action for each type.
 2. Overlaps are resolved among the entities that the policy hides, so that a kept one never shadows a hidden one, and in
    favour of those whose presence restricts where the text may go, so that no other takes a blocked type from sight.
-3. A detected value is hidden everywhere in its block and in every later block, even where no recognizer finds it.
-   Earlier blocks were forwarded with an earlier turn; changing them now would hide nothing and would break the promise
-   that the same turn gives the same bytes (law 5).
+3. A detected value is hidden in all blocks, even where no recognizer finds it (`gateway/protection/spreading.py` says
+   in which texts). The blocks before the one that it was first recognized in change with that turn, and only then
+   (law 5).
 4. A text that already holds a placeholder of the session literally never restores it (law 4): within one block the
    value gets a longer tag; in a later block the literal itself is hidden.
 5. The names of tools, and those of parameters that are several words, cross everywhere as they are declared, and a
@@ -27,32 +27,15 @@ from gateway.errors import Forbidden, Unavailable
 from gateway.models import Action, Entity, PrivacyMode, Transformation
 from gateway.placeholders import Placeholders, urls_with_placeholders
 from gateway.policy import Policy, Rule
-from gateway.protection.known_values import KnownValues, united
+from gateway.protection.blocks import Block, Found, TextPlace, hidden_earlier
+from gateway.protection.known_values import KnownValues, TextForms, united
 from gateway.protection.operators import apply_action
-from gateway.protection.protocol_names import as_declared, compound_names
-from gateway.protection.split_values import adjacent_texts, labelled_by_previous, values_across
+from gateway.protection.protocol_names import as_declared
+from gateway.protection.split_values import labelled_by_previous, values_across
 from gateway.text.fields import MessageField, Replace, Span, Spans, TextField
 from gateway.text.token_estimate import estimate
 
 LITERAL = "PLACEHOLDER"
-
-
-@dataclass(slots=True)
-class Found:
-    """The result for one block: `spans[i]` are hidden in its i-th text; `kept` are the findings left in clear.
-
-    `tokens` estimates the size of the texts. `is_prose` tells that no URL of the protected texts holds a placeholder,
-    if the fields are plain texts.
-    """
-
-    spans: tuple[Spans, ...]
-    kept: tuple[Entity, ...]
-    tokens: int = 0
-    is_prose: bool = False
-
-    def count(self) -> int:
-        """Returns the number of findings."""
-        return sum(map(len, self.spans)) + len(self.kept)
 
 
 @dataclass(slots=True)
@@ -126,35 +109,37 @@ class Protector:
         Raises Forbidden (`blocked_by_policy`) where the policy blocks a type that was found, unless `block` is false.
         """
         recall = None if remember_for is None else Recall(self._memory, remember_for)
-        known, waiting = KnownValues(), list[tuple[Sequence[str], Sequence[Spans]]]()
+        forms = TextForms()
+        known, waiting = KnownValues(forms=forms), list[tuple[Block, Found]]()
         chain = f"{policy.hash}\n{mode}\n{self._finder.version}".encode()
-        result: list[Found] = []
-        names: dict[str, Spans] = {}
+        searched: list[tuple[Block, Found]] = []
+        earlier: Mapping[TextPlace, Spans] = {}
         before = ""
         for fields in blocks:
             texts = [_covered(text, own) for each in fields for text in each.texts]
-            if not texts:
-                result.append(Found((), ()))
-                continue
-            continuations, compounds = adjacent_texts(fields), compound_names(fields)
-            found: Found | None = None
-            if recall is not None:
-                chain = recall.digest(chain, (*texts, str(continuations), str(compounds)))
+            current = Block.of(fields, texts)
+            found: Found | None = None if texts else Found((), (), earlier=earlier)
+            if recall is not None and found is None:
+                chain = recall.digest(chain, current.digested(len(searched)))
                 found = recall.get(chain)
             if found is None:
-                # Deferred to here, since the values of the last block are never searched for.
-                for each in waiting:
-                    known.add(*each)
+                # Deferred to here, since the values of the last block are searched for in no later one.
+                for each, its in waiting:
+                    known.add(each.texts, its.spans)
                 waiting.clear()
-                found = self._search(before, texts, continuations, compounds, policy, mode, known, recall)
+                found, recognized = self._search(before, current, policy, mode, known, recall)
+                if searched:
+                    new = known.new(texts, recognized, current.places)
+                    # Metadata are not part of the conversation, may differ in every turn, and are rarely encoded in it.
+                    found.earlier = hidden_earlier(new, searched, earlier, forms, decode=current.is_message)
                 if recall is not None:
                     recall.put(chain, found, found.count())
-            before = texts[-1]
-            waiting.append((texts, found.spans))
-            # Neither the memory nor later blocks depend on it, since other fields may have the same texts.
-            if (spans := as_declared(fields, found.spans, names)) is not found.spans:
-                found = dataclasses.replace(found, spans=tuple(spans))
-            result.append(found)
+            earlier = found.earlier
+            searched.append((current, found))
+            if texts:
+                before = texts[-1]
+                waiting.append((current, found))
+        result = _as_sent(blocks, [found for _, found in searched], earlier)
         blocked = sorted({s.type for f in result for spans in f.spans for s in spans if s.action is Action.BLOCK})
         if blocked and block:
             message = f"The policy `{policy.id}` does not let {', '.join(blocked)} leave."
@@ -199,18 +184,14 @@ class Protector:
         return done
 
     def _search(
-        self,
-        before: str,
-        texts: Sequence[str],
-        continuations: Sequence[int],
-        compounds: Sequence[int],
-        policy: Policy,
-        mode: PrivacyMode,
-        known: KnownValues,
-        recall: Recall | None,
-    ) -> Found:
-        """Finds what is hidden in the texts of a block; `before` is the text that precedes them."""
+        self, before: str, block: Block, policy: Policy, mode: PrivacyMode, known: KnownValues, recall: Recall | None
+    ) -> tuple[Found, Sequence[Spans]]:
+        """Returns what is hidden in a block, and the spans that were recognized in it, without repeated values.
+
+        `before` is the text that precedes the block.
+        """
         kept: list[Entity] = []
+        texts, continuations = block.texts, block.continuations
 
         def find(text: str) -> Spans:
             (entities,) = self._finder.detect_all([text], recall)
@@ -224,13 +205,12 @@ class Protector:
         for number, piece in values_across(texts, continuations, find):
             hidden[number] = united((piece, *hidden[number]))
         # Apart: later blocks learn the final spans of this block, whether they come from the memory or not.
-        known = KnownValues(known)
-        known.add(texts, hidden)
+        known = known.extended(texts, hidden)
         spans = tuple(
-            known.repeats(text, each, is_compound=number in compounds)
-            for number, (text, each) in enumerate(zip(texts, hidden, strict=True))
+            known.with_unsure(text, each).repeats(text, each, is_compound=number in block.compounds, place=place)
+            for number, (text, each, place) in enumerate(zip(texts, hidden, block.places, strict=True))
         )
-        return Found(spans, tuple(kept), sum(map(estimate, texts)))
+        return Found(spans, tuple(kept), sum(map(estimate, texts))), hidden
 
     def _hidden(
         self, text: str, detected: Iterable[Entity], policy: Policy, mode: PrivacyMode, kept: list[Entity]
@@ -254,6 +234,29 @@ class Protector:
             Span(found.start, found.end, found.type, rules[found.type].action, found.score, found.recognizer)
             for found in resolve_overlaps(candidates, weight)
         )
+
+
+def _as_sent(
+    blocks: Sequence[Sequence[MessageField]], found: Sequence[Found], earlier: Mapping[TextPlace, Spans]
+) -> list[Found]:
+    """Returns the findings of the blocks with those that later blocks revealed, and names as they are declared.
+
+    Neither the memory nor later blocks depend on these, since other fields may have the same texts.
+    """
+    names: dict[str, Spans] = {}
+    revealed = {number for number, _ in earlier}
+    result: list[Found] = []
+    for number, (fields, each) in enumerate(zip(blocks, found, strict=True)):
+        spans: Sequence[Spans] = each.spans
+        if number in revealed:
+            spans = [earlier.get((number, at), own) for at, own in enumerate(spans)]
+        spans = as_declared(fields, spans, names)
+        if spans is each.spans:
+            result.append(each)
+        else:
+            is_prose = each.is_prose and number not in revealed
+            result.append(dataclasses.replace(each, spans=tuple(spans), is_prose=is_prose))
+    return result
 
 
 def _covered(text: str, own: Placeholders | None) -> str:

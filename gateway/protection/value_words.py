@@ -94,6 +94,12 @@ class ValueWords:
         return [value for value, words in zip(values, words_of_values, strict=True) if is_elsewhere(words)]
 
 
+def may_be_whole(value: str, kind: str, data: bytes) -> bool:
+    """Returns whether a text with these letters and digits may hold all of a value without tags between its words."""
+    is_spelled_otherwise = kind == "PERSON" or not value.isascii() or has_parts(value, kind)
+    return is_spelled_otherwise or letters_and_digits(lower(value)) in data
+
+
 def _clues(value: str, kind: str) -> set[bytes]:
     """Returns words of which one is in every text that has the value; none if it may be anywhere."""
     if value.isascii() and not has_parts(value, kind):

@@ -8,8 +8,9 @@ for detection; entities inside it belong to the field of the name.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
+from enum import Enum, auto
 from typing import Any, NamedTuple, Protocol
 
 from gateway.errors import BadRequest
@@ -54,8 +55,22 @@ class Replace(Protocol):
 type Spans = Sequence[Span]
 
 
+class Place(Enum):
+    """The part of a conversation that a field belongs to."""
+
+    MESSAGE = auto()
+    """What users and the model write, calls of tools included."""
+    TOOL_RESULT = auto()
+    INSTRUCTIONS = auto()
+    """System prompts, and the definitions of tools and formats."""
+    SETTINGS = auto()
+    """Members of the single request, such as metadata, that are no part of the conversation."""
+
+
 class MessageField(Protocol):
     """A field of a message."""
+
+    place: Place
 
     @property
     def texts(self) -> Sequence[str]:
@@ -69,6 +84,13 @@ class MessageField(Protocol):
     def protected(self) -> Sequence[str]:
         """Returns the texts in their current state."""
         ...
+
+
+def placed(place: Place, fields: Iterable[MessageField]) -> Iterator[MessageField]:
+    """Yields the fields, which belong to a part of the conversation."""
+    for field in fields:
+        field.place = place
+        yield field
 
 
 def splice(text: str, spans: Spans, piece: Callable[[Span], str]) -> str:
@@ -96,9 +118,10 @@ def _after_lead(lead: int, spans: Spans) -> Spans:
 class _OneText:
     """A field with one text. `lead` precedes it for detection."""
 
-    __slots__ = ("_lead", "_now", "container", "key", "texts")
+    __slots__ = ("_lead", "_now", "container", "key", "place", "texts")
 
     def __init__(self, container: Any, key: Any, text: str, lead: str = "") -> None:
+        self.place = Place.MESSAGE
         self.container = container
         self.key = key
         self.texts = (lead + text,)
@@ -215,9 +238,10 @@ class JsonField:
     Only the bytes of the spans change; white space, escapes and number spellings around them stay.
     """
 
-    __slots__ = ("_leads", "_literals", "_now", "_strings", "container", "document", "key", "texts")
+    __slots__ = ("_leads", "_literals", "_now", "_strings", "container", "document", "key", "place", "texts")
 
     def __init__(self, container: Any, key: Any, document: str) -> None:
+        self.place = Place.MESSAGE
         self.container = container
         self.key = key
         self.document = self._now = document

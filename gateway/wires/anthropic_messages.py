@@ -13,7 +13,7 @@ from typing import Any
 
 from gateway.errors import BadRequest
 from gateway.text.answers import AnswerText
-from gateway.text.fields import MessageField, NameField, SettingField, can_identify
+from gateway.text.fields import MessageField, NameField, Place, SettingField, can_identify, placed
 from gateway.text.leads import lead
 from gateway.wires.anthropic_events import MessageEvents, message_texts, refuse, tokens
 from gateway.wires.anthropic_request import KEYS, RequestReader
@@ -72,7 +72,7 @@ class AnthropicMessages:
         conversation = Conversation(body, model, stream, [], "", continues=continues, replays=continues != "")
         conversation.resumable = isinstance(body.get("thread"), dict)
         reader = RequestReader()
-        block = [*_before_messages(body, reader)]
+        block = [*placed(Place.INSTRUCTIONS, _before_messages(body, reader))]
         first_cut = len(messages)
         for index, message in enumerate(messages):
             role = _check_role(message, index)
@@ -82,13 +82,15 @@ class AnthropicMessages:
                 block = []
             if role == "user" and not conversation.seed and (text := _plain_text(message.get("content"))).strip():
                 conversation.seed, conversation.before_seed = text, len(conversation.blocks)
-            block += reader.message(message, f"messages[{index}].content")
+            fields = reader.message(message, f"messages[{index}].content")
+            block += placed(Place.INSTRUCTIONS, fields) if role == "system" else fields
         conversation.blocks.append(block)
         if not conversation.seed or conversation.before_seed:
             conversation.opening = opening_of({**_lasting(body), "messages": messages[:first_cut]})
             conversation.seed = conversation.seed or conversation.opening
         settings = [*_settings(body, reader)]
-        conversation.blocks.append([*reader.late, *settings, *unknown_keys(body, KEYS)])
+        settings = [*reader.late, *settings, *unknown_keys(body, KEYS)]
+        conversation.blocks.append([*placed(Place.SETTINGS, settings)])
         conversation.attachments = tuple(sorted(reader.attachments))
         own.put(conversation)
         return conversation

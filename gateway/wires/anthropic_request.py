@@ -19,7 +19,17 @@ from gateway.errors import BadRequest
 from gateway.http.strict_json import Json
 from gateway.models import NAME_MODEL
 from gateway.placeholders.grammar import looks_like_placeholder
-from gateway.text.fields import MessageField, NameField, NumberField, Replace, Spans, TextField, can_identify
+from gateway.text.fields import (
+    MessageField,
+    NameField,
+    NumberField,
+    Place,
+    Replace,
+    Spans,
+    TextField,
+    can_identify,
+    placed,
+)
 from gateway.text.leads import lead
 from gateway.wires.base import Body
 from gateway.wires.reading import (
@@ -95,10 +105,11 @@ class SignedText:
     Placeholders in it are covered: they are the provider's own words, and hiding them would change the block.
     """
 
-    __slots__ = ("_block", "_content", "texts")
+    __slots__ = ("_block", "_content", "place", "texts")
 
     def __init__(self, content: list[Any], block: Body) -> None:
         text = block["thinking"]
+        self.place = Place.MESSAGE
         self._content = content
         self._block = block
         self.texts: Sequence[str] = (cover(text, [(hit.start, hit.end) for hit in looks_like_placeholder(text)]),)
@@ -161,6 +172,10 @@ class RequestReader:
             yield from self.fields(container, key, value)
 
     def _block(self, content: list[Any], block: Body, where: str, *, is_result: bool) -> Iterator[MessageField]:
+        fields = self._block_fields(content, block, where, is_result=is_result)
+        return placed(Place.TOOL_RESULT, fields) if word(block.get("type")).endswith("_result") else fields
+
+    def _block_fields(self, content: list[Any], block: Body, where: str, *, is_result: bool) -> Iterator[MessageField]:
         kind = block.get("type")
         source = block.get("source")
         is_text = isinstance(kind, str) and (kind in _TEXT_KINDS or kind.endswith(_TEXT_ENDINGS))

@@ -26,12 +26,13 @@ class Conversation:
     """A parsed request. Applying its fields changes `body` in place.
 
     `blocks` has the fields in the order a model reads them, divided where an assistant's turn starts. The protected
-    form of a block depends only on it and the blocks before it, so that the next turn repeats the same bytes (law
-    5). The placeholder key is derived from `seed`, the first text of a user. The first `before_seed` blocks may
-    have been sent without that text, so their key is derived from `opening`, which is in the first of them. Without
-    a user's text, the opening is the seed. `continues` names an earlier answer whose texts are not sent again,
-    `replays` says that its client sends them all again if that answer is unknown, and `resumable` that this answer
-    may be continued so. `only_reads` says that it is the read of a stored answer, which has no body.
+    form of a block depends only on it and the blocks before it, and on values that a later block reveals, so that
+    the next turn repeats the same bytes (law 5). The placeholder key is derived from `seed`, the first text of a
+    user. The first `before_seed` blocks may have been sent without that text, so their key is derived from `opening`,
+    which is in the first of them. Without a user's text, the opening is the seed. `continues` names an earlier answer
+    whose texts are not sent again, `replays` says that its client sends them all again if that answer is unknown, and
+    `resumable` that this answer may be continued so. `only_reads` says that it is the read of a stored answer, which
+    has no body.
     """
 
     body: Body

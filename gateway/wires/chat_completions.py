@@ -10,7 +10,7 @@ from typing import Any
 from gateway.errors import BadRequest
 from gateway.http.strict_json import dump
 from gateway.text.answers import AnswerText, Channel
-from gateway.text.fields import MessageField, NameField, SettingField, TextField, can_identify
+from gateway.text.fields import MessageField, NameField, Place, SettingField, TextField, can_identify, placed
 from gateway.text.leads import lead
 from gateway.wires.base import Body, Conversation, Family
 from gateway.wires.choice_events import ChoiceEvents, choices_of, index_of, usage_of
@@ -53,6 +53,9 @@ _KEYS = SCHEMA_KEYS | frozenset(_WORDS.split())
 _ANSWER_KEYS = frozenset("choices id object model created usage system_fingerprint service_tier obfuscation".split())
 # Fields of the prompt that a model reads before the messages. All others belong to the single request.
 _BEFORE_MESSAGES = ("tools", "functions", "response_format")
+_PLACES = dict.fromkeys(("system", "developer"), Place.INSTRUCTIONS) | dict.fromkeys(
+    ("tool", "function"), Place.TOOL_RESULT
+)
 # Numbers and words of the protocol that cannot contain private text. They are validated where they are read.
 _SETTINGS = frozenset({"model", "messages", "stream"})
 # Fields that must be numbers.
@@ -137,7 +140,7 @@ class ChatCompletions:
         block: list[MessageField] = []
         for name in _BEFORE_MESSAGES:
             if name in body:
-                block += _fields(body, name, body[name], attachments)
+                block += placed(Place.INSTRUCTIONS, _fields(body, name, body[name], attachments))
         first_cut = len(messages)
         for index, message in enumerate(messages):
             role = _check_message(message, index)
@@ -147,7 +150,7 @@ class ChatCompletions:
                 block = []
             if role == "user" and not conversation.seed and (text := _plain_text(message.get("content"))).strip():
                 conversation.seed, conversation.before_seed = text, len(conversation.blocks)
-            block += _message_fields(message, attachments)
+            block += placed(_PLACES.get(role, Place.MESSAGE), _message_fields(message, attachments))
         conversation.blocks.append(block)
         if not conversation.seed or conversation.before_seed:
             before = {name: body[name] for name in _BEFORE_MESSAGES if name in body}
@@ -159,7 +162,7 @@ class ChatCompletions:
             if name not in _BEFORE_MESSAGES and name not in _SETTINGS
             for field in _own_fields(body, name, value, attachments)
         ]
-        conversation.blocks.append([*settings, *unknown_keys(body, _KEYS)])
+        conversation.blocks.append([*placed(Place.SETTINGS, [*settings, *unknown_keys(body, _KEYS)])])
         conversation.attachments = tuple(sorted(attachments))
         own.put(conversation)
         return conversation

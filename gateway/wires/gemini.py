@@ -10,7 +10,7 @@ from urllib.parse import parse_qs
 
 from gateway.errors import BadRequest
 from gateway.text.answers import AnswerText
-from gateway.text.fields import MessageField
+from gateway.text.fields import MessageField, Place, placed
 from gateway.wires.base import Body, Conversation, Family
 from gateway.wires.gemini_answers import ResponseEvents, refuse, response_texts, tokens
 from gateway.wires.gemini_request import KEYS, RequestReader, camel, check_role, items, named_requests, plain_text
@@ -79,7 +79,8 @@ class Gemini:
     def _read_contents(self, body: Body, conversation: Conversation, reader: RequestReader) -> None:
         """Reads what a model reads in this order: tools, system instruction, schemas of the answer, contents."""
         requests = [*_objects(body, "generateContentRequest"), body]
-        blocks, block = conversation.blocks, [field for each in requests for field in _before_contents(each, reader)]
+        lasting = (field for each in requests for field in _before_contents(each, reader))
+        blocks, block = conversation.blocks, [*placed(Place.INSTRUCTIONS, lasting)]
         contents = [item for each in requests for item in items(each.get("contents"), "contents")]
         if not contents:
             raise BadRequest("`contents` must be a non-empty list.", param="contents")
@@ -92,14 +93,16 @@ class Gemini:
                 block = []
             if role == "user" and not conversation.seed and (text := plain_text(content)).strip():
                 conversation.seed, conversation.before_seed = text, len(blocks)
-            block += reader.content(contents, index, f"contents[{index}]")
+            fields = reader.content(contents, index, f"contents[{index}]")
+            block += placed(Place.INSTRUCTIONS, fields) if role == "system" else fields
         blocks.append(block)
         if not conversation.seed or conversation.before_seed:
             before = [{name: each[name] for name in each if camel(name) in _LASTING} for each in requests]
             conversation.opening = opening_of({"before": before, "contents": contents[:first_cut]})
             conversation.seed = conversation.seed or conversation.opening
         read = _LASTING | {"model", "contents", "generateContentRequest"}
-        blocks.append([field for each in requests for field in _settings(each, reader, read)])
+        settings = (field for each in requests for field in _settings(each, reader, read))
+        blocks.append([*placed(Place.SETTINGS, settings)])
 
     def _read_embedded(self, body: Body, conversation: Conversation, reader: RequestReader) -> None:
         """Reads the contents of embeddings. All have the same key, so that equal texts get equal vectors."""

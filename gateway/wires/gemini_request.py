@@ -10,7 +10,16 @@ from typing import Any
 
 from gateway.errors import BadRequest
 from gateway.http.strict_json import Json
-from gateway.text.fields import MessageField, NameField, NumberField, SettingField, TextField, can_identify
+from gateway.text.fields import (
+    MessageField,
+    NameField,
+    NumberField,
+    Place,
+    SettingField,
+    TextField,
+    can_identify,
+    placed,
+)
 from gateway.text.leads import lead
 from gateway.wires.base import Body
 from gateway.wires.reading import SCHEMA_KEYS, is_number, is_opaque, unknown_keys, value_fields
@@ -97,6 +106,7 @@ _TEXT_CONTENT = frozenset("text functionCall functionResponse executableCode cod
 _TOOL_CONTENT = frozenset({"toolCall", "toolResponse"})
 _FILE_CONTENT = frozenset({"inlineData", "fileData"})
 _CALLS = frozenset({"functionCall", "functionResponse"}) | _TOOL_CONTENT
+_RESULTS = frozenset({"functionResponse", "toolResponse", "codeExecutionResult"})
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]*={0,2}\Z")
 
 
@@ -222,6 +232,10 @@ class RequestReader:
 
     def member(self, container: Body, name: str, value: Json) -> Iterator[MessageField]:
         """Yields the fields of a member of an object."""
+        fields = self._member_fields(container, name, value)
+        return placed(Place.TOOL_RESULT, fields) if camel(name) in _RESULTS else fields
+
+    def _member_fields(self, container: Body, name: str, value: Json) -> Iterator[MessageField]:
         known = camel(name)
         if known in _CALLS and isinstance(value, dict):
             yield from self._call(value)

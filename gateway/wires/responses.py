@@ -11,12 +11,20 @@ from urllib.parse import parse_qs
 from gateway.config.settings import CONFIGURED_UPSTREAM
 from gateway.errors import BadRequest, GatewayError
 from gateway.text.answers import AnswerText, Channel
-from gateway.text.fields import MessageField, TextField
+from gateway.text.fields import MessageField, Place, TextField, placed
 from gateway.wires.base import Body, Conversation, Family
 from gateway.wires.reading import model_of, opening_of, put_note, setting_fields, streams, take_own, token_counts, word
 from gateway.wires.reading import unknown_keys as keys_outside
 from gateway.wires.responses_answers import event_texts, response_texts, withheld_message
-from gateway.wires.responses_items import KEYS, OWN_KEYS, is_made, item_fields, member_fields, user_text
+from gateway.wires.responses_items import (
+    KEYS,
+    OWN_KEYS,
+    is_made,
+    item_fields,
+    member_fields,
+    place_of,
+    user_text,
+)
 
 _PATH = re.compile(r"(?:/[\w.-]+)*/(responses(?:/compact|/input_tokens)?)\Z")
 # Reading a response that is stored.
@@ -165,7 +173,7 @@ class Responses:
         _check_tools(body.get("tools"))
         for name in _BEFORE_ITEMS:
             if name in body:
-                block += _member(body, name, body[name], attachments)
+                block += placed(Place.INSTRUCTIONS, _member(body, name, body[name], attachments))
         given = body.get("input")
         if isinstance(given, str):
             block += _member(body, "input", given, attachments)
@@ -176,7 +184,7 @@ class Responses:
         items: list[Any] = given or []
         first_cut, was_made = len(items), False
         for position, item in enumerate(items):
-            fields = [*item_fields(item, f"input[{position}]", attachments)]
+            fields = [*placed(place_of(item), item_fields(item, f"input[{position}]", attachments))]
             if is_made(item) and not was_made and block:
                 first_cut = min(first_cut, position)
                 conversation.blocks.append(block)
@@ -196,7 +204,7 @@ class Responses:
             if name not in _BEFORE_ITEMS and name not in _SETTINGS
             for field in _setting(body, name, value, attachments)
         ]
-        conversation.blocks.append([*settings, *keys_outside(body, KEYS)])
+        conversation.blocks.append([*placed(Place.SETTINGS, [*settings, *keys_outside(body, KEYS)])])
         conversation.attachments = tuple(sorted(attachments))
         conversation.continues = _continued(body)
         conversation.resumable = body.get("store") is not False

@@ -8,7 +8,7 @@ from typing import Any
 
 from gateway.errors import BadRequest
 from gateway.http.strict_json import is_json
-from gateway.text.fields import MessageField, TextField
+from gateway.text.fields import MessageField, Place, TextField
 from gateway.wires.base import Body
 from gateway.wires.reading import SCHEMA_KEYS, is_opaque, json_field, text_fields, unknown_keys, word
 
@@ -51,6 +51,16 @@ def is_made(item: Body) -> bool:
     if isinstance(role, str):
         return role == "assistant"
     return isinstance(kind, str) and (kind in _MADE or kind.endswith("_call"))
+
+
+def place_of(item: Any) -> Place:
+    """Returns the part of the conversation that an item belongs to."""
+    if not isinstance(item, dict):
+        return Place.MESSAGE
+    if item.get("role") in ("system", "developer"):
+        return Place.INSTRUCTIONS
+    is_result = item.get("role") == "tool" or word(item.get("type")).endswith("_output")
+    return Place.TOOL_RESULT if is_result else Place.MESSAGE
 
 
 def user_text(item: Body) -> str:

@@ -172,6 +172,30 @@ def test_an_unknown_field_is_scanned(entrance: tuple[httpx.Client, Upstream]) ->
     assert b"4111" not in upstream.seen
 
 
+REVEALED = {
+    "Zebra81cat": "my database password: Zebra81cat",
+    "471108": "My PIN is 471108.",
+    "12345678": "My account number is 12345678.",
+    "Wilhelmina Oxenfoord": "My name is Wilhelmina Oxenfoord.",
+}
+
+
+@pytest.mark.parametrize("value", REVEALED)
+def test_a_value_that_a_later_message_reveals(entrance: tuple[httpx.Client, Upstream], value: str) -> None:
+    client, upstream = entrance
+    call = {"id": "c", "type": "function", "function": {"name": "grep", "arguments": json.dumps({"for": value})}}
+    messages = [
+        {"role": "system", "content": f"You look for {value.lower()}."},
+        {"role": "user", "content": f"grep {value} in the logs"},
+        {"role": "assistant", "content": f"Found {value} twice", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": f"1: {value}\n2: {value}"},
+        {"role": "user", "content": REVEALED[value]},
+    ]
+    answer = client.post("/v1/chat/completions", json={**CHAT, "messages": messages})
+    assert answer.status_code == 200, answer.text
+    assert value.lower().encode() not in upstream.recorded[-1].body.lower()
+
+
 def test_private_text_in_headers_and_query_stays(entrance: tuple[httpx.Client, Upstream]) -> None:
     client, upstream = entrance
     headers = {"x-user": CANARY, "referer": f"https://intern/{CANARY}", "user-agent": f"tool ({CANARY})"}

@@ -9,9 +9,9 @@ from tests.gateway.wires.turns import AGENTS, Agent
 
 KEY = {"SVC_INSTALLATION_KEY": "the-same-installation-key-everywhere"}
 TURNS = (
-    "Wilhelmina called about the contract.",
+    "Wilhelmina called about the contract Zebra81cat.",
     "My name is Wilhelmina Oxenfoord, mail w.oxenfoord@acme.test, card 4111 1111 1111 1111.",
-    "Copy hanno@acme.test, and again w.oxenfoord@acme.test.",
+    "Copy hanno@acme.test, and again w.oxenfoord@acme.test. My password is Zebra81cat.",
     "What is [EMAIL_ADDRESS_7KQ2M]?",
 )
 
@@ -40,8 +40,10 @@ def test_turns_and_workers_agree(tmp_path: Path, upstream: Upstream) -> None:
             runs.append(_converse(running, upstream))
     assert all(run == runs[0] for run in runs)
     prefixes = [body[: body.rindex(b"]")] for body in runs[0]]
-    for earlier, later in itertools.pairwise(prefixes):
-        assert later.startswith(earlier)
+    changed = [not later.startswith(earlier) for earlier, later in itertools.pairwise(prefixes)]
+    # The third turn reveals the password.
+    assert changed == [False, True, False]
+    assert [b"Zebra81cat" in body for body in runs[0]] == [True, True, False, False]
     assert b"acme.test" not in b"".join(runs[0])
 
 

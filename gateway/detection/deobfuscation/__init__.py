@@ -5,6 +5,7 @@ Each form is one module with a `DEOBFUSCATION`, listed in `search.py`. Recognize
 
 from gateway.detection.deobfuscation.search import (
     PREFILTERS,
+    SEPARATING,
     Findings,
     deobfuscate,
     deobfuscate_known_values,
@@ -13,6 +14,7 @@ from gateway.detection.deobfuscation.search import (
 
 __all__ = [
     "PREFILTERS",
+    "SEPARATING",
     "Findings",
     "deobfuscate",
     "deobfuscate_known_values",

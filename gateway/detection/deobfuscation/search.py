@@ -22,7 +22,7 @@ from gateway.detection.deobfuscation import (
     spelled_out,
     spoken_digits,
 )
-from gateway.detection.deobfuscation.base import Deobfuscation, RewriteKind
+from gateway.detection.deobfuscation.base import Deobfuscation, Edit, RewriteKind
 from gateway.detection.deobfuscation.candidates import ends_as_host
 from gateway.detection.deobfuscation.rewrite import RewrittenText
 from gateway.detection.normalized_text import NormalizedText, normalize_text, plain_text
@@ -85,6 +85,9 @@ _KNOWN_VALUE_PREFILTER = Prefilter(
     [PrefilterPattern(deobfuscation.prefilter, deobfuscation.needs) for deobfuscation in FOR_KNOWN_VALUES]
 )
 
+SEPARATING = frozenset({spaced.DEOBFUSCATION, line_wrapping.FOR_KNOWN_VALUES})
+"""Take nothing but separators out of a text: its letters and digits stay."""
+
 type Findings = dict[tuple[int, int, str], tuple[float, str]]
 """(start, end, type), in bytes of normalized text -> (score, recognizer)."""
 type Search = Callable[[NormalizedText], tuple[Findings, Sequence[int]]]
@@ -94,12 +97,17 @@ type _Layer = tuple[bytes, RewrittenText | None, Findings, Sequence[int]]
 
 
 def deobfuscate(
-    normalized: NormalizedText, search: Search, deobfuscations: Sequence[Deobfuscation] = DEOBFUSCATIONS
+    normalized: NormalizedText,
+    search: Search,
+    deobfuscations: Sequence[Deobfuscation] = DEOBFUSCATIONS,
+    applied: set[Deobfuscation] | None = None,
 ) -> Findings:
     """Returns what `search` finds in a text as it is and after deobfuscation.
 
-    Nested forms are searched up to a total of `_WORK_FACTOR` times the length of the text.
+    Nested forms are searched up to a total of `_WORK_FACTOR` times the length of the text. Adds the deobfuscations that
+    change the text to `applied`; all of them if it was not searched further.
     """
+    applied = set() if applied is None else applied
     unchanged, applicable = search(normalized)
     if not applicable:
         return unchanged
@@ -109,9 +117,11 @@ def deobfuscate(
     for _ in range(MAX_DEPTH):
         inner: list[_Layer] = []
         for text, outer, found, applicable in layer:
-            for kind, rewritten in _rewrites(text, [deobfuscations[number] for number in applicable], found, outer):
+            chosen = [deobfuscations[number] for number in applicable]
+            for kind, rewritten in _rewrites(text, chosen, found, outer, applied):
                 work -= len(rewritten.data)
                 if outer is not None and work < 0:
+                    applied.update(deobfuscations)
                     return result
                 deeper, still_applicable = search(NormalizedText(rewritten.data, "", ascii=True))
                 _merge(result, _credible(deeper, rewritten.data) if kind in _JOINING else deeper, rewritten)
@@ -120,15 +130,21 @@ def deobfuscate(
     return result
 
 
-def deobfuscate_known_values(normalized: NormalizedText, find: Callable[[NormalizedText], Findings]) -> Findings:
+def deobfuscate_known_values(
+    normalized: NormalizedText,
+    find: Callable[[NormalizedText], Findings],
+    applied: set[Deobfuscation] | None = None,
+) -> Findings:
     """Returns what `find`, which searches for known values, finds in a text as it is and after deobfuscation.
 
-    Raises Unavailable (detection_failed) if the search did not reach the end of the text.
+    Adds the deobfuscations that change the text to `applied`. Raises Unavailable (detection_failed) if the search did
+    not reach the end of the text.
     """
     return deobfuscate(
         normalized,
         lambda normalized: (find(normalized), _KNOWN_VALUE_PREFILTER.hits(normalized.data)),
         FOR_KNOWN_VALUES,
+        applied,
     )
 
 
@@ -145,16 +161,19 @@ def text_variants(source: str) -> list[str]:
 
 
 def _rewrites(
-    text: bytes, deobfuscations: Sequence[Deobfuscation], found: Findings, outer: RewrittenText | None
+    text: bytes,
+    deobfuscations: Sequence[Deobfuscation],
+    found: Findings,
+    outer: RewrittenText | None,
+    applied: set[Deobfuscation],
 ) -> Iterator[tuple[RewriteKind, RewrittenText]]:
     detected = sorted((start, end, score, type_name) for (start, end, type_name), (score, _) in found.items())
     for kind in RewriteKind:
-        edits = [
-            edit
-            for deobfuscation in deobfuscations
-            if deobfuscation.kind is kind
-            for edit in deobfuscation.edits(text, detected)
-        ]
+        edits: list[Edit] = []
+        for deobfuscation in deobfuscations:
+            if deobfuscation.kind is kind and (own := [*deobfuscation.edits(text, detected)]):
+                applied.add(deobfuscation)
+                edits += own
         if edits:
             yield kind, RewrittenText(text, edits, outer)
 

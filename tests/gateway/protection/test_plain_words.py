@@ -19,13 +19,13 @@ PROSE = "the delta grows, so we read each delta (that delta, too), then the delt
 
 
 def named(at: int, recognizer: str) -> Span:
-    return Span(at, at + 5, "PERSON", Action.PLACEHOLDER, 0.5, recognizer)
+    return Span(at, at + 5, "PERSON", Action.PLACEHOLDER, 0.9, recognizer)
 
 
 def repeated(text: str, word: str, taken: int, recognizer: str = NAME_MODEL) -> int:
     """In how many places a word is hidden, if it was taken for a person's name in the first `taken` of them."""
     starts = [at for at in range(len(text)) if text.startswith(word, at)]
-    spans = tuple(Span(at, at + len(word), "PERSON", Action.PLACEHOLDER, 0.5, recognizer) for at in starts[:taken])
+    spans = tuple(Span(at, at + len(word), "PERSON", Action.PLACEHOLDER, 0.9, recognizer) for at in starts[:taken])
     known = KnownValues()
     known.add([text], [spans])
     return len(known.repeats(text, spans))

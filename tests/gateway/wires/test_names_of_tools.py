@@ -103,18 +103,11 @@ def protected(
 
 
 @pytest.mark.parametrize("path", BODIES)
-def test_a_name_that_was_sent_stays(protector: Protector, policy: Policy, path: str) -> None:
+@pytest.mark.parametrize("asked", ["Begin.", SAID])
+def test_a_name_is_hidden_alike_wherever_it_is(protector: Protector, policy: Policy, path: str, asked: str) -> None:
+    """Whether the person is recognized before the tool is called or in its result."""
     request, count = BODIES[path]
-    sent, _ = protected(protector, policy, path, request("Begin."), parameter="Anna_Oberhuber-2")
-    assert sent.count(f'"{TOOL}"') == count
-    assert sent.count("Oberhuber-2") == 4
-    assert sent.count("Oberhuber") == count + 4
-
-
-@pytest.mark.parametrize("path", BODIES)
-def test_a_name_that_was_hidden_is_hidden_alike(protector: Protector, policy: Policy, path: str) -> None:
-    request, count = BODIES[path]
-    sent, placeholders = protected(protector, policy, path, request(SAID), parameter="Anna_Oberhuber-2")
+    sent, placeholders = protected(protector, policy, path, request(asked), parameter="Anna_Oberhuber-2")
     assert "Oberhuber" not in sent
     (name,) = {entry.placeholder for entry in placeholders.entries() if entry.value == TOOL}
     assert sent.count(f'"{name.strip("[]")}"') == count
@@ -148,12 +141,12 @@ def test_a_key_of_data_may_be_a_persons(protector: Protector, policy: Policy, me
 
 
 def test_a_person_has_no_name_of_the_protocol(protector: Protector, policy: Policy) -> None:
-    """What a message is labelled with is a person's, even if a tool has that name."""
+    """The label of a message is a person's, even if a tool has that name."""
     body: dict[str, Any] = chat("Begin.")
     body["messages"].append({"role": "user", "name": TOOL, "content": "Go on."})
-    protected(protector, policy, "/v1/chat/completions", body)
+    protected(protector, policy, "/v1/chat/completions", body, "Oberhuber_query")
     assert "Oberhuber" not in body["messages"][-1]["name"]
-    assert body["messages"][1]["tool_calls"][0]["function"]["name"] == TOOL
+    assert body["messages"][1]["tool_calls"][0]["function"]["name"] == "Oberhuber_query"
 
 
 def test_an_undeclared_name_is_searched(protector: Protector, policy: Policy) -> None:

@@ -1,0 +1,92 @@
+"""The blocks of a conversation while they are searched, and the values that later blocks reveal in earlier ones."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from gateway.models import Entity
+from gateway.protection.known_values import KnownValues, TextForms
+from gateway.protection.protocol_names import compound_names
+from gateway.protection.split_values import adjacent_texts
+from gateway.text.fields import MessageField, Place, Spans
+
+type TextPlace = tuple[int, int]
+"""The index of a block, and of a text in it."""
+
+
+@dataclass(slots=True)
+class Found:
+    """The result for one block: `spans[i]` are hidden in its i-th text; `kept` are the findings left in clear.
+
+    `tokens` estimates the size of the texts. `is_prose` tells that no URL of the protected texts holds a placeholder,
+    if the fields are plain texts. `earlier` has all spans of those texts of earlier blocks in which values are hidden
+    that were first recognized in a later block, up to this one. `encoded` are the texts in which something may be
+    encoded, once that was asked for.
+    """
+
+    spans: tuple[Spans, ...]
+    kept: tuple[Entity, ...]
+    tokens: int = 0
+    is_prose: bool = False
+    earlier: Mapping[TextPlace, Spans] = field(default_factory=dict, repr=False)
+    encoded: frozenset[int] | None = None
+
+    def count(self) -> int:
+        """Returns the number of findings."""
+        return sum(map(len, (*self.spans, *self.earlier.values()))) + len(self.kept)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Block:
+    """The texts of a block. `continuations` and `compounds` are indices of texts."""
+
+    texts: Sequence[str]
+    places: Sequence[Place]
+    continuations: Sequence[int]
+    compounds: Sequence[int]
+
+    @property
+    def is_message(self) -> bool:
+        """Whether the block is part of the conversation."""
+        return any(place is not Place.SETTINGS for place in self.places)
+
+    @classmethod
+    def of(cls, fields: Sequence[MessageField], texts: Sequence[str]) -> "Block":
+        """Returns the block of fields, whose texts may have some of their parts covered."""
+        places = [each.place for each in fields for _ in each.texts]
+        return cls(texts, places, adjacent_texts(fields), compound_names(fields))
+
+    def digested(self, number: int) -> tuple[str, ...]:
+        """Returns what the findings of the block with an index depend on."""
+        places = [place.value for place in self.places]
+        return *self.texts, str(number), str(places), str(self.continuations), str(self.compounds)
+
+
+def hidden_earlier(
+    new: KnownValues,
+    before: Sequence[tuple[Block, Found]],
+    earlier: Mapping[TextPlace, Spans],
+    forms: TextForms,
+    *,
+    decode: bool,
+) -> Mapping[TextPlace, Spans]:
+    """Returns `earlier` with the spans of texts in the blocks before that hold new values.
+
+    Without `decode`, texts are not searched for values that are only encoded in them. Raises Unavailable
+    (detection_failed) when a text could not be searched completely.
+    """
+    if not new:
+        return earlier
+    changed: dict[TextPlace, Spans] = {}
+    for number, (block, found) in enumerate(before):
+        if decode and found.encoded is None:
+            found.encoded = frozenset(at for at, text in enumerate(block.texts) if forms.is_encoded(text))
+        is_likely = new.may_be_in(block.texts)
+        for at, text in enumerate(block.texts):
+            spans = earlier.get((number, at), found.spans[at])
+            is_encoded = decode and found.encoded is not None and at in found.encoded
+            if not is_encoded and not (is_likely and new.may_be_outside(text, spans)):
+                continue
+            hidden = new.repeats(text, spans, is_compound=at in block.compounds, place=block.places[at])
+            if len(hidden) != len(spans) or any(map(tuple.__ne__, hidden, spans)):
+                changed[number, at] = hidden
+    return {**earlier, **changed} if changed else earlier

@@ -1,0 +1,92 @@
+"""Decides where a value that was recognized once is hidden as well.
+
+| value | messages, tool results | instructions | code |
+|---|---|---|---|
+| distinctive: a secret with entropy, an address, a number of an account or a person | yes | yes | yes |
+| name of a person, place or organization | yes | yes, unless the text has it as an ordinary word | no |
+| word or short number: the password `sunshine`, a PIN | yes | no | no |
+
+Code does not include comments and strings. Earlier blocks are treated like later ones, except that only distinctive
+values and full names are hidden in them if they were first recognized in a tool result. A name that the model is not
+sure of is hidden in no other text.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from gateway.detection.source_code import Stretch, code_stretches, is_within
+from gateway.models import NAME_MODEL
+from gateway.protection.name_spellings import UNSPACED
+from gateway.text.fields import Place, Span
+
+NAMES = frozenset({"PERSON", "LOCATION", "ORGANIZATION"})
+
+_SURE = 0.75
+"""Score of the name model below which about half of its names of persons are none."""
+_LETTER, _DIGIT = re.compile(r"[^\W\d_]"), re.compile(r"\d")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_ADDRESS = re.compile(r"\S@\S|://")
+# Characters of a value with letters and digits, of words together, and of one word.
+_SHORTEST_MIXED, _SHORTEST_PHRASE, _SHORTEST_WORD = 8, 12, 16
+# Digits of a number, and of one that repeats few of them, such as 100000.
+_SHORTEST_NUMBER, _LEAST_DIFFERENT, _LONG_NUMBER = 6, 4, 9
+_FULL_NAME, _FULL_NAME_UNSPACED = 2, 3
+
+
+def is_sure(span: Span) -> bool:
+    """Returns whether a finding is hidden in other texts, too."""
+    return span.recognizer != NAME_MODEL or span.type not in NAMES or span.score >= _SURE
+
+
+def is_distinctive(value: str, type: str) -> bool:
+    """Returns whether a value is in no text by chance: a full name, a long number, letters mixed with digits."""
+    if type in NAMES:
+        unspaced = UNSPACED.search(value) is not None and len(value) >= _FULL_NAME_UNSPACED
+        return unspaced or len(_WORD.findall(value)) >= _FULL_NAME
+    if _ADDRESS.search(value):
+        return True
+    digits = _DIGIT.findall(value)
+    letters = len(_LETTER.findall(value))
+    if not letters:
+        several = len(set(digits)) >= _LEAST_DIFFERENT
+        return len(digits) >= (_SHORTEST_NUMBER if several else _LONG_NUMBER)
+    if digits:
+        return len(value) >= _SHORTEST_MIXED
+    if len(_WORD.findall(value)) > 1:
+        return letters >= _SHORTEST_PHRASE
+    return letters >= _SHORTEST_WORD
+
+
+def spreads_back(value: str, type: str, place: Place) -> bool:
+    """Returns whether a value that was first recognized in a place is hidden in earlier blocks."""
+    return place is not Place.TOOL_RESULT or is_distinctive(value, type)
+
+
+class Reach:
+    """Tells which occurrences of known values in a text are hidden. `own` are the values recognized in the text."""
+
+    __slots__ = ("_code", "_own", "_place", "_text")
+
+    def __init__(self, text: str, place: Place, own: Iterable[str]) -> None:
+        self._text = text
+        self._place = place
+        self._own = own
+        self._code: Sequence[Stretch] | None = None
+
+    def covers(self, start: int, end: int, value: str, type: str) -> bool:
+        """Returns whether the occurrence `text[start:end]` of a value is hidden."""
+        if type in NAMES:
+            if self._place is Place.INSTRUCTIONS and value.isalpha() and self._is_ordinary(value):
+                return False
+        elif is_distinctive(value, type):
+            return True
+        elif self._place is Place.INSTRUCTIONS and value.lower() not in {each.lower() for each in self._own}:
+            return False
+        if self._code is None:
+            self._code = code_stretches(self._text)
+        return not is_within(self._code, start, end)
+
+    def _is_ordinary(self, word: str) -> bool:
+        """Returns whether a text has a word in small letters as well: `Mark`, where one is to mark something."""
+        small = word.lower()
+        return small != word and re.search(rf"(?<!\w){re.escape(small)}(?!\w)", self._text) is not None

@@ -1,0 +1,238 @@
+"""Values that are first recognized in a later message are hidden in the earlier ones, on every wire."""
+
+import itertools
+import json
+from base64 import b64encode
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gateway.http.strict_json import dump
+from gateway.models import PrivacyMode
+from gateway.placeholders import Placeholders, RestoreScope
+from gateway.policy import Policy
+from gateway.protection.protector import Protector
+from gateway.wires import Body, Wires
+from tests.gateway.wires.turns import AGENTS, Agent
+
+WIRES = Wires.discover()
+TAG = "A_VALUE"
+
+
+def chat(system: str, earlier: str, call: str, result: str, later: str) -> Body:
+    function = {"name": "grep", "arguments": json.dumps({"pattern": call})}
+    return {
+        "model": "m",
+        "tools": [{"type": "function", "function": {"name": "grep", "description": system}}],
+        "messages": [
+            {"role": "system", "content": system},
+            {"role": "user", "content": earlier},
+            {
+                "role": "assistant",
+                "content": earlier,
+                "tool_calls": [{"id": "c", "type": "function", "function": function}],
+            },
+            {"role": "tool", "tool_call_id": "c", "content": result},
+            {"role": "assistant", "content": "Done."},
+            {"role": "user", "content": later},
+        ],
+    }
+
+
+def anthropic(system: str, earlier: str, call: str, result: str, later: str) -> Body:
+    use = {"type": "tool_use", "id": "t", "name": "grep", "input": {"pattern": call}}
+    return {
+        "model": "m",
+        "max_tokens": 9,
+        "tools": [{"name": "grep", "description": system, "input_schema": {"type": "object"}}],
+        "system": system,
+        "messages": [
+            {"role": "user", "content": earlier},
+            {"role": "assistant", "content": [{"type": "text", "text": earlier}, use]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": result}]},
+            {"role": "assistant", "content": "Done."},
+            {"role": "user", "content": later},
+        ],
+    }
+
+
+def responses(system: str, earlier: str, call: str, result: str, later: str) -> Body:
+    arguments = json.dumps({"pattern": call})
+    return {
+        "model": "m",
+        "tools": [{"type": "function", "name": "grep", "description": system, "parameters": {"type": "object"}}],
+        "instructions": system,
+        "input": [
+            {"role": "user", "content": earlier},
+            {"role": "assistant", "content": earlier},
+            {"type": "function_call", "call_id": "c", "name": "grep", "arguments": arguments},
+            {"type": "function_call_output", "call_id": "c", "output": result},
+            {"role": "assistant", "content": "Done."},
+            {"role": "user", "content": later},
+        ],
+    }
+
+
+def gemini(system: str, earlier: str, call: str, result: str, later: str) -> Body:
+    use = {"functionCall": {"name": "grep", "args": {"pattern": call}}}
+    answer = {"functionResponse": {"name": "grep", "response": {"output": result}}}
+    return {
+        "tools": [{"functionDeclarations": [{"name": "grep", "description": system}]}],
+        "systemInstruction": {"parts": [{"text": system}]},
+        "contents": [
+            {"role": "user", "parts": [{"text": earlier}]},
+            {"role": "model", "parts": [{"text": earlier}, use]},
+            {"role": "user", "parts": [answer]},
+            {"role": "model", "parts": [{"text": "Done."}]},
+            {"role": "user", "parts": [{"text": later}]},
+        ],
+    }
+
+
+type Request = Callable[[str, str, str, str, str], Body]
+REQUESTS: dict[str, Request] = {
+    "/v1/chat/completions": chat,
+    "/v1/messages": anthropic,
+    "/v1/responses": responses,
+    "/v1beta/models/m:generateContent": gemini,
+}
+
+
+def sent(protector: Protector, policy: Policy, path: str, body: Body, *, caller: str | None = None) -> str:
+    wire = WIRES.serving("POST", path)
+    assert wire is not None
+    placeholders = Placeholders(b"k" * 32)
+    source = json.dumps(body)
+    protector.protect(wire.read(body, path).blocks, policy, PrivacyMode.STANDARD, placeholders, remember_for=caller)
+    protected = dump(body).decode()
+    restored = placeholders.restore_json(protected, rules=RestoreScope("source")).text
+    assert json.loads(restored) == json.loads(source)
+    return protected
+
+
+DISTINCTIVE = {
+    "password": ("Zebra81cat", "my database password: {}"),
+    "bank account": ("12345678", "my account number is {}"),
+    "long PIN": ("471108", "my PIN is {}"),
+    "record": ("80081355", "the patient's MRN: {}"),
+    "name": ("Wilhelmina Oxenfoord", "My name is {}."),
+    "quoted name": ("Wilhelmina Oxenfoord", "Dear Mr. {}"),
+}
+
+
+@pytest.mark.parametrize("path", REQUESTS)
+@pytest.mark.parametrize("kind", DISTINCTIVE)
+def test_a_distinctive_value_is_hidden_in_all_earlier_places(
+    protector: Protector, policy: Policy, path: str, kind: str
+) -> None:
+    value, announced = DISTINCTIVE[kind]
+    said = f"See {value} in the logs"
+    later = announced.format(value)
+    for places in (
+        (said, "Hi", "x", "x"),
+        ("Help.", said, "x", "x"),
+        ("Help.", "Hi", value, "x"),
+        ("Help.", "Hi", "x", said),
+    ):
+        before = sent(protector, policy, path, REQUESTS[path](*places, "Thanks."))
+        assert value in before, "recognized without the later message"
+        assert value not in sent(protector, policy, path, REQUESTS[path](*places, later))
+
+
+@pytest.mark.parametrize("path", REQUESTS)
+@pytest.mark.parametrize(("value", "announced"), [("sunshine", "my password is {}"), ("4711", "my PIN is {}")])
+def test_a_word_or_short_number_is_hidden_in_earlier_messages_alone(
+    protector: Protector, policy: Policy, path: str, value: str, announced: str
+) -> None:
+    said = f"I like {value} most."
+    code = f"import os\n\ndef run(a):\n    {value} = a.call(b)\n    return os.path.join(a, {value})\n"
+    request, later = REQUESTS[path], announced.format(value)
+    protected = sent(protector, policy, path, request("Help.", said, value, said, later))
+    assert value not in protected
+    protected = sent(protector, policy, path, request(said, "Hi", "x", "x", later))
+    assert protected.count(said) == 2
+    protected = sent(protector, policy, path, request("Help.", code, "x", code, later))
+    assert json.dumps(protected).count(value) == 6
+
+
+@pytest.mark.parametrize("path", REQUESTS)
+def test_of_a_tool_result_only_distinctive_values_are_hidden_earlier(
+    protector: Protector, policy: Policy, path: str
+) -> None:
+    found = "my password is sunshine\nDB_PASSWORD=Zebra81cat9"
+    protected = sent(protector, policy, path, REQUESTS[path]("Help.", "Try sunshine or Zebra81cat9", "x", found, "Ok."))
+    assert "Try sunshine" in protected
+    assert "Zebra81cat9" not in protected
+    # Once the user announces it, too, it is hidden.
+    later = "my password is sunshine"
+    protected = sent(protector, policy, path, REQUESTS[path]("Help.", "Try sunshine", "x", found, later))
+    assert "sunshine" not in protected
+
+
+def test_other_spellings_are_hidden_in_earlier_messages(protector: Protector, policy: Policy) -> None:
+    value = "Zebra81cat-Horse9"
+    for spelled in (
+        b64encode(value.encode()).decode(),
+        value.encode().hex(),
+        "".join(f"%{byte:02x}" for byte in value.encode()),
+        value.upper(),
+        "Zebra81cat-\u200bHorse9",
+    ):
+        body = chat("Help.", f"look for {spelled} there", "x", "x", f"password: {value}")
+        assert (
+            spelled not in json.loads(sent(protector, policy, "/v1/chat/completions", body))["messages"][1]["content"]
+        )
+
+
+def test_a_name_in_the_metadata_is_hidden_in_the_messages(protector: Protector, policy: Policy) -> None:
+    body = {**chat("Help.", "Zebra81cat", "x", "x", "Ok."), "metadata": {"password": "Zebra81cat"}}
+    assert "Zebra81cat" not in sent(protector, policy, "/v1/chat/completions", body)
+
+
+TURNS = 50
+LATE = {7: ("Zebra81cat", "my database password: {}"), 23: ("12345678", "my account number is {}")}
+
+
+def _with_late_values(agent: Agent, turn: int) -> Body:
+    """A request of an agent whose first message has values that are announced in the results of later turns."""
+    text = json.dumps(agent.request(turn))
+    text = text.replace("My PIN?", f"Look for {' and '.join(value for value, _ in LATE.values())}. My PIN?")
+    for number, (value, announced) in LATE.items():
+        text = text.replace(f"4{number - 1}71 to", f"{announced.format(value)}. 4{number - 1}71 to")
+    body: Body = json.loads(text)
+    return body
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_earlier_bytes_change_only_in_turns_that_reveal_a_value(
+    protector: Protector, policy: Policy, name: str
+) -> None:
+    """Fifty turns of an agent, each searched by one that remembers and, now and then, by one that does not."""
+    agent = AGENTS[name]
+    prompts: list[bytes] = []
+    for turn in range(TURNS):
+        body = _with_late_values(agent, turn)
+        protected = _protected(protector, policy, agent, body, "key_1")
+        if turn % 7 in (0, 1):
+            assert protected == _protected(protector, policy, agent, _with_late_values(agent, turn), None)
+        prompts.append(agent.prompt(protected))
+    changed = [
+        turn + 1
+        for turn, (before, after) in enumerate(itertools.pairwise(prompts))
+        if not after.startswith(_kept(before))
+    ]
+    assert changed == list(LATE)
+    assert not [value for value, _ in LATE.values() if value.encode() in prompts[-1]]
+    assert all(value.encode() in prompts[0] for value, _ in LATE.values())
+
+
+def _protected(protector: Protector, policy: Policy, agent: Agent, body: Body, caller: str | None) -> dict[str, Any]:
+    conversation = agent.wire.read(body, agent.path)
+    protector.protect(conversation.blocks, policy, PrivacyMode.STANDARD, Placeholders(b"k" * 32), remember_for=caller)
+    return body
+
+
+def _kept(prompt: bytes) -> bytes:
+    """The prompt without its end, which another marker may follow."""
+    return prompt.rstrip(b"]}\n ")

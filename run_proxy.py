@@ -85,8 +85,11 @@ def _parser(command: str) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
     serve = commands.add_parser("serve", help="run gateway, proxy and mitmweb (the default)")
-    serve.add_argument("--web", action=argparse.BooleanOptionalAction, default=None, help="run mitmweb (default: yes)")
-    serve.add_argument("--host", help="address to listen on (default: 127.0.0.1)")
+    switch = partial(serve.add_argument, action=argparse.BooleanOptionalAction, default=None)
+    switch("--web", help="run mitmweb (default: yes)")
+    switch("--proxy", help="run the proxy (default: yes)")
+    serve.add_argument("--host", help="address that the gateway listens on (default: 127.0.0.1)")
+    serve.add_argument("--proxy-host", metavar="HOST", help="address that the proxy listens on (default: 127.0.0.1)")
     for name in ("gateway", "proxy", "web"):
         serve.add_argument(f"--{name}-port", type=int, metavar="PORT", help=f"port of the {name} listener; 0: any")
     _add_folders(serve)
@@ -151,7 +154,8 @@ def _ca(options: argparse.Namespace) -> int:
     from gateway.config.listener_urls import listener_url
 
     settings = _settings(options)
-    folder, proxy = settings.certs_dir, listener_url(settings.host, settings.proxy_port or "PORT")
+    folder, key = settings.certs_dir, "$KEY" if settings.proxy_key else ""
+    proxy = listener_url(settings.proxy_host, settings.proxy_port or "PORT", key) if settings.proxy else None
     certificate = authority(folder)
     if options.json:
         print_json({"certificate": str(certificate.resolve()), "bundle": str(bundle_of(folder).resolve())})

@@ -47,8 +47,11 @@ def upstream_authorities(folder: Path, extra: Sequence[Path]) -> Path | None:
     return bundle
 
 
-def describe_authority(folder: Path, proxy: str) -> str:
-    """Returns instructions, with commands to copy, for trusting the authority of `proxy` (a URL) on this machine."""
+def describe_authority(folder: Path, proxy: str | None) -> str:
+    """Returns instructions, with commands to copy, for trusting the authority on this machine.
+
+    `proxy` is the URL of the proxy, None if it is switched off.
+    """
     certificate = make_authority(folder).resolve()
     bundle = bundle_of(folder).resolve()
     trust = {
@@ -62,7 +65,9 @@ def describe_authority(folder: Path, proxy: str) -> str:
             f"The proxy's certificate authority: {certificate}",
             "",
             "For one program, without touching the system:",
-            f"  export HTTPS_PROXY={proxy}",
+            f"  export HTTPS_PROXY={proxy}"
+            if proxy
+            else "  (The proxy is switched off: the setting `proxy` is false.)",
             f"  export SSL_CERT_FILE={bundle}   # Python (httpx, openai), Go",
             f"  export REQUESTS_CA_BUNDLE={bundle} CURL_CA_BUNDLE={bundle}   # requests, curl",
             f"  export NODE_EXTRA_CA_CERTS={certificate}   # Node.js",

@@ -13,6 +13,8 @@ from time import monotonic, time
 from typing import Any, Protocol
 
 from mitmproxy import connection, ctx, http
+from mitmproxy.flow import Error
+from mitmproxy.net.http.http1 import assemble_response
 from mitmproxy.proxy import events
 from mitmproxy.proxy.server_hooks import ServerConnectionHookData
 
@@ -185,6 +187,14 @@ class Clients:
             message = "Too much text is under way; try again."
             raise Unavailable(message, code="overloaded", retry_after=_ROOM_AFTER_SECONDS)
         state.owner, state.body_bytes = owner, size
+
+    def answer_at_once(self, flow: http.HTTPFlow) -> None:
+        """Sends a refusal without reading the body. mitmproxy would read all of it first."""
+        client = self.of(flow.client_conn)
+        if client is not None and flow.response is not None:
+            flow.response.headers["connection"] = "close"
+            client.refusal = assemble_response(flow.response)
+            flow.error = Error(Error.KILLED_MESSAGE)
 
     def longest_waiting(self, address: str | None = None) -> ClientState | None:
         """Returns the connection that has waited longest for data; of one address, if given."""

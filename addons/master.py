@@ -83,16 +83,17 @@ def build_master(settings: Settings, ours: Sequence[object], last: Sequence[obje
 
     Raises OptionsError for an unknown mode.
     """
-    listeners = (
-        f"reverse:{NOWHERE}@{settings.host}:{settings.gateway_port}",
-        f"regular@{settings.host}:{settings.proxy_port}",
-    )
+    listeners = [f"reverse:{NOWHERE}@{settings.host}:{settings.gateway_port}"]
+    if settings.proxy:
+        listeners.append(f"regular@{settings.proxy_host}:{settings.proxy_port}")
     upstream_ca = upstream_authorities(settings.certs_dir, settings.upstream_ca_files)
     longest = max(settings.longest_timeout, settings.tunnel_timeout_seconds)
     fixed: dict[str, Any] = {
         "mode": [*listeners, *settings.modes],
         "allow_hosts": [_NOWHERE_PATTERN, *settings.intercept_regexes],
         "body_size_limit": str(max(_HARD_LIMIT * settings.body_limit_bytes, settings.response_limit_bytes)),
+        # Has SOCKS5 ask for a password, which `ProxyKey` checks. mitmproxy's own addon would not accept this value.
+        "proxyauth": "gateway key" if settings.proxy_key else None,
         "confdir": str(settings.certs_dir),
         # It also closes the client connection, so no error could be sent.
         "tcp_timeout": max(_SILENCE_SECONDS, ceil(longest) + _MORE_SECONDS),

@@ -22,9 +22,12 @@ from gateway.ids import new_request_id
 from gateway.wires import Family, Wires
 from gateway.wires.error_shapes import family_of, shaped
 
-# mitmproxy's message for an upstream connection that `addons/own_listeners.py` refused.
-OWN_LISTENER = "one of the gateway's own listeners"
-OWN_LISTENER_REFUSED = f"Connection killed: {OWN_LISTENER}"
+# mitmproxy's messages for connections that `addons/destinations.py` refuses with the kind of a fault.
+CONNECTION_REFUSED = {
+    f"{start}{fault.kind}": fault
+    for fault in (Fault.OWN_LISTENER, Fault.PRIVATE)
+    for start in ("", "Connection killed: ")
+}
 
 _wires = cache(Wires.discover)
 _answer: ContextVar[tuple[str, GatewayError | None, Family] | None] = ContextVar("_answer", default=None)
@@ -66,8 +69,8 @@ def error_response(status_code: int, message: str = "", family: Family = "openai
     `family` is the API of a client whose request no hook has seen.
     """
     request_id, known, family = _answer.get() or (new_request_id(), None, family)
-    if message == OWN_LISTENER_REFUSED:
-        known = Fault.OWN_LISTENER.error()
+    if message in CONNECTION_REFUSED:
+        known = CONNECTION_REFUSED[message].error()
     return error_page(known or _error_for(status_code), request_id, family)
 
 

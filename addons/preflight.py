@@ -17,10 +17,10 @@ from urllib.parse import urlsplit
 
 from cryptography.exceptions import UnsupportedAlgorithm
 from mitmproxy.options import CONF_BASENAME
-from mitmproxy.proxy.mode_specs import ProxyMode
+from mitmproxy.proxy.mode_specs import LocalMode, ProxyMode, RegularMode, ReverseMode, Socks5Mode, UpstreamMode
 
 from addons.certificate_authority import make_authority
-from addons.own_listeners import leads_to
+from addons.destinations import leads_to
 from gateway.config.authority_files import private_key_of
 from gateway.config.exposure import Risk, exposures
 from gateway.config.locations import COMMAND
@@ -30,6 +30,7 @@ from gateway.errors import GatewayError, Unprocessable
 
 _KINDS = {"tcp": (socket.SOCK_STREAM,), "udp": (socket.SOCK_DGRAM,), "both": (socket.SOCK_STREAM, socket.SOCK_DGRAM)}
 # The value is not repeated: the address of a mode may contain a password.
+_PLACES = {"gateway": "host", "proxy": "proxy_host", "web": "web_host"}
 _ADVICE = "mitmproxy has `socks5@127.0.0.1:1080`, `local:PROGRAM`, `wireguard`, `transparent` and others"
 
 
@@ -68,11 +69,17 @@ def prepared(settings: Settings) -> Settings:
     modes: list[_Listener] = []
     for number, spec in enumerate(settings.modes, 1):
         try:
-            modes += _of_mode(number, spec)
+            mode = ProxyMode.parse(spec)
+            modes += _of_mode(number, mode)
         except ValueError:
             problems.append(f"modes: entry {number} is not a mode of mitmproxy; {_ADVICE}")
-    names = ("gateway", "proxy", "web") if settings.web else ("gateway", "proxy")
-    fixed = [_own(settings, name, web=name == "web") for name in names]
+        else:
+            if settings.proxy_key and not _asks_for_a_key(mode):
+                problems.append(
+                    f"modes: entry {number} cannot ask clients for a key, as `proxy_key` requires; use `regular`,"
+                    " `socks5` or `local` instead, or set `proxy_key` to false"
+                )
+    fixed = [_own(settings, name) for name in _PLACES if name == "gateway" or getattr(settings, name)]
     problems += _unaccepted_risks(settings, modes)
     numbered = Counter((each.host, each.port) for each in (*fixed, *modes) if each.port)
     problems += [
@@ -126,10 +133,18 @@ def authority(folder: Path) -> Path:
         raise OSError(error.errno, error.strerror, error.filename or str(folder)) from None
 
 
-def _own(settings: Settings, name: str, *, web: bool) -> _Listener:
+def _asks_for_a_key(mode: ProxyMode) -> bool:
+    """Returns whether clients of a mode need a gateway key. `local` has none but the programs of this machine."""
+    if isinstance(mode, ReverseMode):
+        # As the gateway's listener does, for calls.
+        return mode.scheme in {"http", "https"}
+    return isinstance(mode, RegularMode | UpstreamMode | Socks5Mode | LocalMode)
+
+
+def _own(settings: Settings, name: str) -> _Listener:
     setting = f"{name}_port"
     advice = f"take another with `--{name}-port PORT` or the setting `{setting}` (0: any free one)"
-    place = "web_host" if web else "host"
+    place = _PLACES[name]
     return _Listener(setting, place, advice, getattr(settings, place), getattr(settings, setting))
 
 
@@ -137,18 +152,21 @@ def _unaccepted_risks(settings: Settings, modes: list[_Listener]) -> Iterator[st
     """Yields listeners beyond this machine whose risks the settings do not accept."""
     accepted = settings.accept_risks
     demo: tuple[Risk, ...] = () if settings.all_upstreams else ("public_demo",)
-    yield from exposures("host", settings.host, ("plain_http", "open_proxy", *demo), accepted)
+    # A key travels with the first request of each connection.
+    proxy: tuple[Risk, ...] = ("plain_http",) if settings.proxy_key else ("open_proxy",)
+    yield from exposures("host", settings.host, ("plain_http", *demo), accepted)
+    if settings.proxy:
+        yield from exposures("proxy_host", settings.proxy_host, proxy, accepted)
     if settings.web:
         yield from exposures("web_host", settings.web_host, ("public_mitmweb",), accepted)
     for mode in modes:
         # WireGuard has keys of its own.
         if socket.SOCK_STREAM in mode.kinds:
-            yield from exposures(mode.place, mode.host, ("open_proxy",), accepted)
+            yield from exposures(mode.place, mode.host, proxy, accepted)
 
 
-def _of_mode(number: int, spec: str) -> Iterator[_Listener]:
-    """Yields the listener of a mode, if it has a port. Raises ValueError for an unknown mode."""
-    mode = ProxyMode.parse(spec)
+def _of_mode(number: int, mode: ProxyMode) -> Iterator[_Listener]:
+    """Yields the listener of a mode, if it has a port."""
     port = mode.listen_port()
     if port is not None:
         advice = f"give it another behind an @, as in `{mode.type_name}@127.0.0.1:1080`"

@@ -12,8 +12,7 @@ from contextlib import nullcontext
 from functools import partial
 
 from mitmproxy import exceptions, http
-from mitmproxy.flow import Error
-from mitmproxy.net.http.http1 import assemble_response, expected_http_body_size
+from mitmproxy.net.http.http1 import expected_http_body_size
 
 from addons.connection_limits import Clients
 from addons.credentials import scrub, scrub_answer, seal, without_proxy_headers
@@ -303,16 +302,8 @@ class Protect:
         self._refusals.shape(flow, error, "failed")
         if self._states.closing and flow.response is not None:
             flow.response.headers["connection"] = "close"
-        if flow.request.timestamp_end is None and flow.response is not None:
-            self._stop_reading(flow, flow.response)
-
-    def _stop_reading(self, flow: http.HTTPFlow, response: http.Response) -> None:
-        """Sends the refusal at once. mitmproxy would read the whole body first."""
-        client = self._clients.of(flow.client_conn)
-        if client is not None:
-            response.headers["connection"] = "close"
-            client.refusal = assemble_response(response)
-            flow.error = Error(Error.KILLED_MESSAGE)
+        if flow.request.timestamp_end is None:
+            self._clients.answer_at_once(flow)
 
 
 def _call(flow: http.HTTPFlow, state: FlowState, content: bytes, *, editable: bool) -> Call:

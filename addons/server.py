@@ -8,6 +8,7 @@ from mitmproxy import ctx, exceptions
 from mitmproxy.tools.web.master import WebMaster
 
 from addons.connection_limits import Clients, ConnectionLimits
+from addons.destinations import Destinations
 from addons.fail_closed import Refusals
 from addons.flow_filters import bound_filters
 from addons.flow_state import FlowStates
@@ -18,9 +19,9 @@ from addons.mitm_errors import speak_json
 from addons.open_files import affordable_connections
 from addons.operator_actions import NoReplay, OperatorHold
 from addons.operator_view import Review
-from addons.own_listeners import OwnListeners
 from addons.preflight import authority, explained, prepared, refused_by_mitmproxy
 from addons.protect import Protect
+from addons.proxy_key import ProxyKey
 from addons.response_delivery import ResponseDelivery
 from addons.stream_restorers import StreamRestorers
 from addons.upstream_faults import UpstreamTimeouts
@@ -30,6 +31,7 @@ from gateway.config.authority_files import bundle_of
 from gateway.config.host_patterns import host_matcher
 from gateway.config.listener_urls import listener_url
 from gateway.config.locations import COMMAND
+from gateway.config.private_destinations import PermittedDestinations
 from gateway.config.settings import Settings
 from gateway.errors import GatewayError
 from gateway.server.gateway_process import running
@@ -78,7 +80,8 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
                     [
                         PrefaceLimit(clients),
                         ConnectionLimits(clients, settings, connections),
-                        OwnListeners(web),
+                        *([ProxyKey(gateway, clients)] if settings.proxy_key else []),
+                        Destinations(web, PermittedDestinations(settings.proxy_private_destinations)),
                         protect,
                         NoReplay(),
                     ],
@@ -122,13 +125,16 @@ class Welcome:
         ports = [
             address[1] for server in ctx.master.addons.get("proxyserver").servers for address in server.listen_addrs[:1]
         ]
-        gateway, proxy = (listener_url(self._settings.host, port) for port in ports[:2])
-        _log.info("serving on %s, and as a proxy on %s", gateway, proxy)
+        settings = self._settings
+        gateway = listener_url(settings.host, ports[0])
+        proxy = listener_url(settings.proxy_host, ports[1]) if settings.proxy else None
+        _log.info("serving on %s%s", gateway, f", and as a proxy on {proxy}" if proxy else "")
         bundle = bundle_of(self._settings.certs_dir).resolve()
         key = self._new_key or ("$KEY" if self._settings.api_key is None else "$SVC_API_KEY")
         lines = [
             "",
-            f"Privacy Gateway listens on {gateway} (base URL {gateway}/v1) and, as a proxy, on {proxy}",
+            f"Privacy Gateway listens on {gateway} (base URL {gateway}/v1)"
+            + (f" and, as a proxy, on {proxy}" if proxy else ""),
             "",
         ]
         if self._new_key:
@@ -145,9 +151,13 @@ class Welcome:
             '    "content": "Draft a reply: my name is Anna Schmidt, anna@acme.test, IBAN DE89370400440532013000"}]}\'',
             "",
             f"An SDK:          OPENAI_BASE_URL={gateway}/v1 OPENAI_API_KEY={key}",
-            f"No code change:  HTTPS_PROXY={proxy} SSL_CERT_FILE={bundle}",
-            f"                 (the authority alone: {self._certificate}; how to trust it: {COMMAND} ca)",
         ]
+        if proxy:
+            used = listener_url(settings.proxy_host, ports[1], key if settings.proxy_key else "")
+            lines += [
+                f"No code change:  HTTPS_PROXY={used} SSL_CERT_FILE={bundle}",
+                f"                 (the authority alone: {self._certificate}; how to trust it: {COMMAND} ca)",
+            ]
         if isinstance(ctx.master, WebMaster):
             lines.append(f"What crossed:    {ctx.master.web_url}")
         lines += [f"Interface:       {gateway}/docs", "Stop with Ctrl-C.", ""]

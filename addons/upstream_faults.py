@@ -14,7 +14,7 @@ from mitmproxy.connection import ConnectionState
 from mitmproxy.flow import Error
 
 from addons.flow_state import FlowStates
-from addons.mitm_errors import OWN_LISTENER_REFUSED
+from addons.mitm_errors import CONNECTION_REFUSED
 from gateway.http.upstream_failures import Fault, of_number
 
 _NUMBER = re.compile(r"\[Errno (-?[0-9]{1,6})\]")
@@ -54,8 +54,8 @@ def fault_of(flow: http.HTTPFlow) -> Fault | None:
 
 def fault_in(said: str) -> Fault:
     """Returns the fault that a message of mitmproxy describes."""
-    if said == OWN_LISTENER_REFUSED:
-        return Fault.OWN_LISTENER
+    if said in CONNECTION_REFUSED:
+        return CONNECTION_REFUSED[said]
     for beginning, fault in _BEGINNINGS:
         if said.startswith(beginning):
             return fault

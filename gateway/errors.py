@@ -7,11 +7,12 @@ GatewayError
 │   └── HeadTooLarge      431  head_too_large
 ├── Unauthorized          401  unauthorized, key_expired
 ├── Forbidden             403  forbidden, scope_not_permitted, policy_not_permitted, model_not_permitted,
-│   │                          blocked_by_policy, local_surface_required, stopped_by_operator
+│   │                          blocked_by_policy, local_surface_required, stopped_by_operator, private_destination
 │   └── EditRefused       403  edit_refused
 ├── NotFound              404  not_found, session_not_found, receipt_not_found, policy_not_found, model_not_found,
 │                              thread_not_found, unknown_route
 ├── MethodNotAllowed      405  method_not_allowed
+├── ProxyKeyRequired      407  proxy_key_required
 ├── Conflict              409  conflict
 ├── Gone                  410  session_expired
 ├── TooLarge              413  body_too_large
@@ -77,12 +78,14 @@ class GatewayError(Exception):
         return {"error": error, "request_id": request_id}
 
     def headers(self, request_id: str) -> dict[str, str]:
-        """Returns the header fields of the error response (RFC 9110 sections 10.2.3 and 11.6.1)."""
+        """Returns the header fields of the error response (RFC 9110 sections 10.2.3, 11.6.1 and 11.7.1)."""
         fields = {"x-svc-request-id": request_id}
         if self.retry_after is not None:
             fields["retry-after"] = str(self.retry_after)
         if self.status == 401:
             fields["www-authenticate"] = "Bearer"
+        if self.status == 407:
+            fields["proxy-authenticate"] = 'Basic realm="privacy-gateway"'
         if self.status not in _WORTH_RETRYING or self.code in _PERMANENT:
             # The SDKs of providers obey it. Without it, some clients repeat a request with a wrong key for minutes.
             fields["x-should-retry"] = "false"
@@ -132,6 +135,10 @@ class NotFound(GatewayError):
 
 class MethodNotAllowed(GatewayError):
     status, default_code, kind = 405, "method_not_allowed", "invalid_request_error"
+
+
+class ProxyKeyRequired(GatewayError):
+    status, default_code, kind = 407, "proxy_key_required", "authentication_error"
 
 
 class Conflict(GatewayError):

@@ -2,10 +2,12 @@
 
 import argparse
 import ipaddress
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+from urllib.parse import quote
 
 from gateway.config.authority_files import bundle_of, certificate_of
 from gateway.config.listener_urls import listener_url
@@ -44,6 +46,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def add_ports(parser: argparse.ArgumentParser, names: Sequence[str] = ("gateway", "proxy")) -> None:
     """Adds the options with which `serve` may have been started."""
     parser.add_argument("--host", help="address that the gateway listens on")
+    parser.add_argument("--proxy-host", metavar="HOST", help="address that the proxy listens on")
     for name in names:
         parser.add_argument(f"--{name}-port", type=int, metavar="PORT", help=f"port of the {name} listener")
 
@@ -59,23 +62,46 @@ def files_of(settings: Settings) -> Files:
     return Files(str(certificate.resolve()), str(bundle.resolve()))
 
 
-def reachable_host(settings: Settings) -> str:
-    """Returns the address at which a client on this machine reaches the listeners."""
+def reachable_host(host: str) -> str:
+    """Returns the address at which a client on this machine reaches a listener on `host`."""
     try:
-        address = ipaddress.ip_address(settings.host)
+        address = ipaddress.ip_address(host)
     except ValueError:
-        return settings.host
+        return host
     if address.is_unspecified:
         return "127.0.0.1" if address.version == 4 else "::1"
     return str(address)
 
 
-def base_of(settings: Settings, listener: Literal["gateway", "proxy"], host: str | None = None) -> str:
-    """Returns the URL of a listener. Raises SettingsError if its port is only known to the running gateway."""
-    port = settings.gateway_port if listener == "gateway" else settings.proxy_port
+def base_of(settings: Settings, listener: Literal["gateway", "proxy"], host: str | None = None, key: str = "") -> str:
+    """Returns the URL of a listener, with a key if given.
+
+    Raises SettingsError if it is switched off, or its port is only known to the running gateway.
+    """
+    if listener == "gateway":
+        address, port = settings.host, settings.gateway_port
+    elif settings.proxy:
+        address, port = settings.proxy_host, settings.proxy_port
+    else:
+        raise SettingsError("proxy: it is switched off; set it to true, or add `--through gateway`")
     if not port:
         raise SettingsError(f"{listener}_port: it is 0, any free port; give the real one with `--{listener}-port PORT`")
-    return listener_url(host or reachable_host(settings), port)
+    return listener_url(host or reachable_host(address), port, key)
+
+
+def proxy_for_clients(settings: Settings, key_variable: str | None, host: str | None = None) -> str:
+    """Returns the URL of the proxy as clients need it: if it asks for a key, with the one that the variable holds.
+
+    Raises SettingsError as `base_of` does, and if there is no key.
+    """
+    if not settings.proxy_key:
+        return base_of(settings, "proxy", host)
+    key = os.environ.get(key_variable) if key_variable else None
+    if not key:
+        raise SettingsError(
+            "proxy_key: the proxy asks for a gateway key; name a variable that holds one with `--key-env VARIABLE`"
+        )
+    return base_of(settings, "proxy", host, quote(key, safe=""))
 
 
 def variables(
@@ -100,12 +126,13 @@ def variables(
     return found
 
 
-def for_this_machine(settings: Settings, through: Entrance) -> dict[str, str]:
+def for_this_machine(settings: Settings, through: Entrance, key_variable: str | None = None) -> dict[str, str]:
     """Returns the variables for a program on this machine. Raises SettingsError."""
-    proxy = base_of(settings, "proxy") if through != "gateway" else None
+    proxy = proxy_for_clients(settings, key_variable) if through != "gateway" else None
     gateway = base_of(settings, "gateway") if through != "proxy" else None
-    host = reachable_host(settings)
-    return variables(proxy, gateway, files_of(settings) if proxy else None, () if host in _LOCAL else (host,))
+    hosts = dict.fromkeys(map(reachable_host, (settings.host, settings.proxy_host)))
+    direct = [host for host in hosts if host not in _LOCAL]
+    return variables(proxy, gateway, files_of(settings) if proxy else None, direct)
 
 
 def mounted(folder: Path) -> Files:

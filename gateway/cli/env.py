@@ -16,6 +16,7 @@ from gateway.cli.client_variables import (
     files_of,
     for_this_machine,
     mounted,
+    proxy_for_clients,
     variables,
 )
 from gateway.cli.console import AddFolders, Loader, Subparsers, print_json
@@ -47,16 +48,24 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) ->
     )
     parser.add_argument("form", nargs="?", choices=_FORMS, default="shell", help="default: shell")
     add_options(parser)
+    parser.add_argument(
+        "--key-env",
+        metavar="VARIABLE",
+        help="variable that holds a gateway key, if the proxy asks for one (`proxy_key`); the output contains the key",
+    )
     add_folders(parser)
     parser.add_argument("--json", action="store_true", help="print the variables as JSON")
     parser.set_defaults(run=lambda options: _run(load(options), options))
 
 
 def _run(settings: Settings, options: argparse.Namespace) -> int:
+    if options.key_env and (options.through == "gateway" or not settings.proxy_key):
+        print("--key-env: only the URL of a proxy with `proxy_key` contains a key; leave it out", file=sys.stderr)
+        return 2
     if options.json:
-        print_json(for_this_machine(settings, options.through))
+        print_json(for_this_machine(settings, options.through, options.key_env))
         return 0
-    lines = _printers()[options.form](settings, options.through)
+    lines = _printers()[options.form](settings, options.through, options.key_env)
     print(*lines, sep="\n")
     if options.through != "proxy":
         # Not on standard output, which a shell may evaluate.
@@ -65,7 +74,7 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
     return 0
 
 
-def _printers() -> Mapping[str, Callable[[Settings, Entrance], Iterator[str]]]:
+def _printers() -> Mapping[str, Callable[[Settings, Entrance, str | None], Iterator[str]]]:
     return {
         "shell": _shell,
         "docker": _docker,
@@ -76,29 +85,30 @@ def _printers() -> Mapping[str, Callable[[Settings, Entrance], Iterator[str]]]:
     }
 
 
-def _shell(settings: Settings, through: Entrance) -> Iterator[str]:
-    for name, value in for_this_machine(settings, through).items():
+def _shell(settings: Settings, through: Entrance, key_env: str | None) -> Iterator[str]:
+    for name, value in for_this_machine(settings, through, key_env).items():
         yield f"export {name}={shlex.quote(value)}"
 
 
-def _node(settings: Settings, through: Entrance) -> Iterator[str]:
+def _node(settings: Settings, through: Entrance, key_env: str | None) -> Iterator[str]:
     """Yields lines for the shell: Node reads its variables before the program starts."""
-    for name, value in for_this_machine(settings, through).items():
+    for name, value in for_this_machine(settings, through, key_env).items():
         if name in _NODE or name.endswith(("_BASE_URL", "_API_BASE")):
             yield f"export {name}={shlex.quote(value)}"
 
 
-def _powershell(settings: Settings, through: Entrance) -> Iterator[str]:
-    for name, value in for_this_machine(settings, through).items():
+def _powershell(settings: Settings, through: Entrance, key_env: str | None) -> Iterator[str]:
+    for name, value in for_this_machine(settings, through, key_env).items():
         # Windows does not tell capitals from small letters in names.
         if name.isupper():
             quoted = value.replace("'", "''")
             yield f"$env:{name} = '{quoted}'"
 
 
-def _python(settings: Settings, through: Entrance) -> Iterator[str]:
+def _python(settings: Settings, through: Entrance, key_env: str | None) -> Iterator[str]:
     """Yields lines for the top of a program or notebook, above its imports."""
-    found = {k: v for k, v in for_this_machine(settings, through).items() if not k.startswith(("NODE_", "CURL_"))}
+    given = for_this_machine(settings, through, key_env)
+    found = {name: value for name, value in given.items() if not name.startswith(("NODE_", "CURL_"))}
     yield "import os"
     yield ""
     yield "os.environ.update("
@@ -107,26 +117,28 @@ def _python(settings: Settings, through: Entrance) -> Iterator[str]:
     yield ")"
 
 
-def _curl(settings: Settings, through: Entrance) -> Iterator[str]:
+def _curl(settings: Settings, through: Entrance, key_env: str | None) -> Iterator[str]:
     """Yields a configuration file for curl (`curl --config FILE`)."""
     if through != "proxy":
         base = base_of(settings, "gateway")
         raise SettingsError(f"curl reads no base URL: request {base}/v1/… itself, or leave `--through` out")
-    for name, value in (("proxy", base_of(settings, "proxy")), ("cacert", files_of(settings).bundle)):
+    for name, value in (("proxy", proxy_for_clients(settings, key_env)), ("cacert", files_of(settings).bundle)):
         escaped = value.replace("\\", "\\\\").replace('"', '\\"')
         yield f'{name} = "{escaped}"'
 
 
-def _docker(settings: Settings, through: Entrance) -> Iterator[str]:
+def _docker(settings: Settings, through: Entrance, key_env: str | None) -> Iterator[str]:
     """Yields options for `docker run`. A container reaches this machine by a name of Docker's."""
-    host = _DOCKER_HOST
-    if not is_loopback(settings.host):
+    host: str | None = _DOCKER_HOST
+    used = [settings.proxy_host] if through != "gateway" else []
+    used += [settings.host] if through != "proxy" else []
+    if not any(map(is_loopback, used)):
         yield f"--add-host={_DOCKER_HOST}:host-gateway"
     elif platform.system() == "Linux":
-        # Docker's name leads to an address of its bridge, where nothing listens.
+        # Docker's name leads to an address of its bridge, where a listener on loopback is not reached.
         yield "--network=host"
-        host = "127.0.0.1"
-    proxy = base_of(settings, "proxy", host) if through != "gateway" else None
+        host = None
+    proxy = proxy_for_clients(settings, key_env, host) if through != "gateway" else None
     gateway = base_of(settings, "gateway", host) if through != "proxy" else None
     if proxy:
         bundle = PurePosixPath(mounted(_IN_CONTAINER).bundle)

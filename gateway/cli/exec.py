@@ -32,18 +32,19 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) ->
     parser.add_argument(
         "--key-env",
         metavar="VARIABLE",
-        help=f"variable that holds a gateway key; the program gets the key as {', '.join(KEY_VARIABLES)}",
+        help="variable that holds a gateway key: for the URL of a proxy that asks for one (`proxy_key`), and for base"
+        f" URLs as {', '.join(KEY_VARIABLES)}",
     )
     add_folders(parser)
     parser.set_defaults(run=lambda options: _run(load(options), options))
 
 
 def _run(settings: Settings, options: argparse.Namespace) -> int:
-    if options.key_env and options.through == "proxy":
+    if options.key_env and options.through == "proxy" and not settings.proxy_key:
         return _failed("--key-env: the proxy needs the provider's key, not the gateway's; add `--through gateway`", 2)
     if options.key_env and not os.environ.get(options.key_env):
         return _failed(f"--key-env: the variable {options.key_env} is not set", 2)
-    given = for_this_machine(settings, options.through)
+    given = for_this_machine(settings, options.through, options.key_env)
     for problem in _silent(settings, options.through):
         return _failed(problem, 1)
     name, *_ = options.program
@@ -51,7 +52,8 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
     path = shutil.which(name)
     if path is None:
         return _failed(f"{name}: there is no such program, or it cannot be run", _NOT_FOUND)
-    return _become(path, options.program, environment(os.environ, given, options.key_env))
+    key_env = options.key_env if options.through != "proxy" else None
+    return _become(path, options.program, environment(os.environ, given, key_env))
 
 
 def environment(inherited: Mapping[str, str], given: Mapping[str, str], key_env: str | None) -> dict[str, str]:

@@ -133,9 +133,10 @@ def check_authority(settings: Settings) -> Checked:
 def check_ports(settings: Settings) -> Iterator[Checked]:
     """Yields for each listener whether the gateway answers, or could listen."""
     asked: list[tuple[str, str, int, Callable[[Settings], Answer]]] = [
-        ("gateway", settings.host, settings.gateway_port, gateway_answers),
-        ("proxy", settings.host, settings.proxy_port, proxy_answers),
+        ("gateway", settings.host, settings.gateway_port, gateway_answers)
     ]
+    if settings.proxy:
+        asked.append(("proxy", settings.proxy_host, settings.proxy_port, proxy_answers))
     if settings.web:
         asked.append(("web", settings.web_host, settings.web_port, mitmweb_answers))
     for name, host, port, answers in asked:

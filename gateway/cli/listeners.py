@@ -30,7 +30,7 @@ def gateway_answers(settings: Settings) -> Answer:
 
 
 def proxy_answers(settings: Settings) -> Answer:
-    """Asks the proxy for its own address, which it refuses in words that only it has. Raises SettingsError."""
+    """Asks the proxy for its own address, which it refuses as no other program does. Raises SettingsError."""
     reply = _get(f"{base_of(settings, 'proxy')}/")
     if not isinstance(reply, httpx.Response):
         return reply

@@ -8,7 +8,8 @@ type Risk = Literal["plain_http", "open_proxy", "public_demo", "public_mitmweb"]
 
 _EXPOSED: dict[Risk, str] = {
     "plain_http": "beyond this machine, texts and keys would travel over plain HTTP. Terminate TLS in front of it",
-    "open_proxy": "the proxy needs no key, so whoever reaches it can use it. Let only its clients reach it",
+    "open_proxy": "any client that reaches the proxy can use it. Set `proxy_key` to true, or let only its clients"
+    " reach it",
     "public_demo": "without an upstream, clients beyond this machine would get only the demo. Configure an upstream",
     "public_mitmweb": "beyond this machine, only a token protects mitmweb, over plain HTTP. Use a tunnel instead",
 }

@@ -16,6 +16,7 @@ from pydantic_settings import NoDecode
 
 from gateway.config.exposure import Risk
 from gateway.config.host_patterns import check_host_name, check_host_pattern
+from gateway.config.private_destinations import check_destination
 from gateway.config.secret_references import header_secret, resolve
 from gateway.http.header_names import check_header_name
 
@@ -46,6 +47,8 @@ HostName = Annotated[str, AfterValidator(check_host_name)]
 HostNames = Annotated[tuple[HostName, ...], NoDecode, BeforeValidator(_comma_separated)]
 HostPattern = Annotated[str, AfterValidator(check_host_pattern)]
 HostPatterns = Annotated[tuple[HostPattern, ...], NoDecode, BeforeValidator(_comma_separated)]
+Destination = Annotated[str, AfterValidator(check_destination)]
+Destinations = Annotated[tuple[Destination, ...], NoDecode, BeforeValidator(_comma_separated)]
 HeaderName = Annotated[str, AfterValidator(check_header_name)]
 HeaderNames = Annotated[tuple[HeaderName, ...], NoDecode, BeforeValidator(_comma_separated)]
 Port = Annotated[int, Field(ge=0, le=65535)]

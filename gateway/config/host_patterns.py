@@ -28,7 +28,7 @@ def check_host_pattern(pattern: str) -> str:
         if not _LABELS.match(host):
             raise ValueError("write a host as host, host:port or *.domain, without scheme and path")
         if "*" in "".join(host.split(".")[-2:]):
-            raise ValueError("write out the last two labels of a host: a wider pattern would decrypt unrelated hosts")
+            raise ValueError("write out the last two labels of a host: a wider pattern would include unrelated hosts")
     return host if port is None else f"{host}:{port}"
 
 

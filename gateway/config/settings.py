@@ -19,17 +19,14 @@ from pydantic_settings import SettingsError as SourceError
 from gateway.config.field_types import (
     HeaderNames,
     HeaderSecret,
-    HostNames,
     HostPatterns,
-    Port,
-    Risks,
     Seconds,
     Secret,
     SessionSeconds,
     Size,
-    Strings,
 )
 from gateway.config.host_patterns import WELL_KNOWN_HOSTS, host_regexes
+from gateway.config.listener_settings import ListenerSettings
 from gateway.config.locations import BUILTIN_POLICIES, default_folder
 from gateway.config.private_files import check_private
 from gateway.config.settings_file import (
@@ -50,7 +47,7 @@ _file_values: ContextVar[Mapping[str, Any]] = ContextVar("_file_values", default
 _MIB = 1024 * 1024
 
 
-class Settings(BaseSettings):
+class Settings(ListenerSettings):
     """All settings with their defaults. Frozen. Keys are SecretStr, which keeps them out of reprs."""
 
     model_config = SettingsConfigDict(
@@ -60,37 +57,6 @@ class Settings(BaseSettings):
         extra="forbid",
         frozen=True,
         hide_input_in_errors=True,
-    )
-
-    host: str = Field(
-        "127.0.0.1",
-        min_length=1,
-        description="Address that gateway and proxy listen on. For any but loopback, terminate TLS in front of it.",
-    )
-    accept_risks: Risks = Field(
-        (),
-        description="Risks of listening beyond this machine: `plain_http` (texts and keys without TLS), `open_proxy`"
-        " (which needs no key), `public_demo` (no upstream but the demo), `public_mitmweb`. The gateway does not start"
-        " while a listener has a risk that is not among these.",
-    )
-    gateway_port: Port = Field(
-        8000, description="Port of the gateway: native endpoints and `/v1` as a base URL. 0: any free port."
-    )
-    proxy_port: Port = Field(8080, description="Port of the proxy, for `HTTPS_PROXY`. 0: any free port.")
-    web: bool = Field(True, description="Run mitmweb, where operators inspect protected requests.")
-    web_host: str = Field(
-        "127.0.0.1", min_length=1, description="Address that mitmweb listens on. Independent of `host`."
-    )
-    web_port: Port = Field(8081, description="Port of mitmweb. 0: any free port.")
-    web_names: HostNames = Field(
-        (),
-        description="Names by which browsers reach mitmweb, which answers only to them, `web_host` and loopback.",
-    )
-    max_flows: int = Field(
-        500, ge=0, le=1_000_000, description="Maximum number of flows in mitmweb. The oldest are dropped."
-    )
-    modes: Strings = Field(
-        (), description="Additional mitmproxy modes, such as `socks5@127.0.0.1:1080`, `local:firefox`, `wireguard`."
     )
 
     data_dir: Path = Field(
@@ -285,10 +251,6 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _fit_together(self) -> Self:
-        ports = [self.gateway_port, self.proxy_port, *([self.web_port] if self.web else [])]
-        taken = [port for port in ports if port]
-        if len(set(taken)) < len(taken):
-            raise ValueError("gateway_port, proxy_port and web_port must differ")
         if (self.session_ttl_seconds or 0) > self.session_max_ttl_seconds:
             raise ValueError("session_ttl_seconds must not exceed session_max_ttl_seconds")
         if self.upstream and CONFIGURED_UPSTREAM in self.upstreams:

@@ -19,6 +19,10 @@ _OWN_ADDRESS = (
     "This address is one of the gateway's own listeners, and the proxy does not connect to them. To use the proxy, set"
     " it as `HTTPS_PROXY` and request a provider's host. For the gateway's API and `/docs`, open its port directly."
 )
+_PRIVATE = (
+    "This destination is on the gateway's machine or in a private network, which clients on other machines do not reach"
+    " through the proxy. The operator can list it in the setting `proxy_private_destinations`."
+)
 
 
 class Fault(Enum):
@@ -43,6 +47,7 @@ class Fault(Enum):
     NOT_JSON = "not_json", "did not answer with a JSON object"
     REDIRECT = "redirect", "answered with a redirect, which is not passed on"
     OWN_LISTENER = "own_listener", "is one of the gateway's own listeners; set the address of the provider"
+    PRIVATE = "private_destination", "is on the gateway's machine or in a private network"
     UNKNOWN = "unreachable", "could not be reached or closed the connection early"
 
     @property
@@ -56,6 +61,8 @@ class Fault(Enum):
             return UpstreamTimeout(message)
         if self is Fault.OWN_LISTENER:
             return Forbidden(message if upstream else _OWN_ADDRESS)
+        if self is Fault.PRIVATE:
+            return Forbidden(message if upstream else _PRIVATE, code="private_destination")
         return BadUpstream(message, code="upstream_invalid" if self in _INVALID else None)
 
     def report(self, upstream: str, request_id: str = "") -> None:

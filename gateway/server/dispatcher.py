@@ -11,6 +11,7 @@ from gateway.errors import EditRefused, GatewayError, InternalError, NotFound, U
 from gateway.http.content_encoding import decode
 from gateway.http.methods import METHODS
 from gateway.http.strict_json import check_media_type, parse_object
+from gateway.http.types import Address
 from gateway.ipc.messages import (
     Call,
     CheckedHead,
@@ -48,6 +49,17 @@ class Dispatcher:
         self._wires = container.wires
         self._app = app
         self._exchanges: dict[str, Exchange] = {}
+
+    async def check_proxy_key(self, key: str, client: Address) -> None:
+        field = (b"x-svc-key", key.encode("utf-8", "surrogateescape"))
+        outcome = "connected"
+        try:
+            check_scope(self._callers.identify([field], client=client), Scope.CHAT)
+        except GatewayError as error:
+            outcome = error.code
+            raise
+        finally:
+            self._audit.note(self._callers.key_id([field]), "proxy", outcome)
 
     async def check_head(self, call: Call) -> CheckedHead:
         try:

@@ -23,6 +23,7 @@ from gateway.concurrency.process_starter import open_process_starter
 from gateway.concurrency.stop_signals import STOP_SIGNALS
 from gateway.config.settings import Settings, SettingsError
 from gateway.errors import GatewayError
+from gateway.http.types import Address
 from gateway.ipc.messages import (
     Call,
     CheckedHead,
@@ -56,6 +57,9 @@ class RemoteGateway:
 
     def __init__(self, link: Link) -> None:
         self._link = link
+
+    async def check_proxy_key(self, key: str, client: Address) -> None:
+        await self._link.call("check_proxy_key", key, client)
 
     async def check_head(self, call: Call) -> CheckedHead:
         checked: CheckedHead = await self._link.call("check_head", call)
@@ -198,7 +202,8 @@ async def _serve(end: socket.socket, settings: Settings, searches: "Searches") -
 
         async def begin() -> str | None:
             gateway, first_key = await stack.enter_async_context(_local_gateway(settings, searches))
-            calls.update(check_head=gateway.check_head, open=gateway.open, edit=gateway.edit)
+            calls.update(check_proxy_key=gateway.check_proxy_key, check_head=gateway.check_head)
+            calls.update(open=gateway.open, edit=gateway.edit)
             calls.update(stream_plan=gateway.stream_plan, close=gateway.close, end=gateway.end, fail=gateway.fail)
             # All objects so far live as long as the process, so the collector need not scan them.
             trim()

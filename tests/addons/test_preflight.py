@@ -51,10 +51,14 @@ def test_a_host_may_have_several_addresses_or_stand_for_all(host: str, tmp_path:
 
 UPSTREAM: dict[str, Any] = {"upstream": "http://127.0.0.1:9/v1"}
 EXPOSED: dict[str, tuple[dict[str, Any], list[str], list[str]]] = {
-    "all addresses": ({"host": "0.0.0.0"} | UPSTREAM, ["plain_http", "open_proxy"], ["host", "host"]),
-    "all addresses of IPv6": ({"host": "::"} | UPSTREAM, ["plain_http", "open_proxy"], ["host", "host"]),
-    "a name": ({"host": "gateway.example"} | UPSTREAM, ["plain_http", "open_proxy"], ["host", "host"]),
-    "the demo alone": ({"host": "0.0.0.0"}, ["plain_http", "open_proxy", "public_demo"], ["host"] * 3),
+    "all addresses": ({"host": "0.0.0.0"} | UPSTREAM, ["plain_http"], ["host"]),
+    "all addresses of IPv6": ({"host": "::"} | UPSTREAM, ["plain_http"], ["host"]),
+    "a name": ({"host": "gateway.example"} | UPSTREAM, ["plain_http"], ["host"]),
+    "the demo alone": ({"host": "0.0.0.0"}, ["plain_http", "public_demo"], ["host"] * 2),
+    "the proxy": ({"proxy_host": "0.0.0.0"}, ["open_proxy"], ["proxy_host"]),
+    "the proxy with a key": ({"proxy_host": "0.0.0.0", "proxy_key": True}, ["plain_http"], ["proxy_host"]),
+    "both": ({"host": "::", "proxy_host": "::"} | UPSTREAM, ["plain_http", "open_proxy"], ["host", "proxy_host"]),
+    "a mode with a key": ({"modes": ["socks5@0.0.0.0:0"], "proxy_key": True}, ["plain_http"], ["modes, entry 1"]),
     "mitmweb": ({"web_host": "0.0.0.0"}, ["public_mitmweb"], ["web_host"]),
     "a mode": ({"modes": ["socks5@0.0.0.0:0"]}, ["open_proxy"], ["modes, entry 1"]),
     "a mode by default": ({"modes": ["wireguard@0", "socks5@0"]}, ["open_proxy"], ["modes, entry 2"]),
@@ -84,6 +88,30 @@ def test_this_machine_alone_has_no_risk_to_accept(host: str) -> None:
 
 def test_without_mitmweb_its_address_is_no_risk(tmp_path: Path) -> None:
     assert prepared(settings(tmp_path, web=False, web_host="0.0.0.0"))
+
+
+def test_a_proxy_that_is_switched_off_has_no_risk_and_no_port(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert prepared(settings(tmp_path, proxy=False, proxy_host="0.0.0.0", proxy_port=port))
+
+
+@pytest.mark.parametrize(
+    "mode", ["transparent", "wireguard", "dns@127.0.0.1:0", "tun", "reverse:tcp://a.test:1@127.0.0.1:0"]
+)
+def test_a_mode_that_cannot_ask_for_a_key_is_refused_with_one(mode: str, tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="modes: entry 2 cannot ask clients for a key"):
+        prepared(settings(tmp_path, proxy_key=True, modes=["local:some-program", mode]))
+
+
+@pytest.mark.parametrize(
+    "mode",
+    ["regular@0", "socks5@127.0.0.1:0", "upstream:http://a.test:1@127.0.0.1:0", "local", "reverse:http://a.test@0"],
+)
+def test_a_mode_that_asks_for_a_key_is_taken_with_one(mode: str, tmp_path: Path) -> None:
+    assert prepared(settings(tmp_path, proxy_key=True, modes=[mode], accept_risks=["plain_http"]))
 
 
 @pytest.mark.parametrize("modes", [["local:some-program"], ["socks5@127.0.0.1:0"], ["dns@127.0.0.1:0", "wireguard@0"]])

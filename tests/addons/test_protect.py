@@ -34,7 +34,14 @@ def silent() -> Silent:
 def protect(silent: Silent) -> Any:
     others = cast(Any, SimpleNamespace(answered=lambda *_: None, remove=lambda _: None))
     return Protect(
-        cast(Any, silent), others, others, others, others, intercepts=lambda *_: True, limit=1, key_search=others
+        cast(Any, silent),
+        others,
+        others,
+        others,
+        others,
+        intercepts=lambda *_: True,
+        limit=1,
+        key_search=others,
     )
 
 

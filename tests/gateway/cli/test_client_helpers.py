@@ -116,6 +116,54 @@ def test_any_free_port_has_to_be_named(folder: Path, capsys: pytest.CaptureFixtu
     assert "--proxy-port PORT" in capsys.readouterr().err
 
 
+FORMS = ["shell", "docker", "node", "python", "curl", "powershell"]
+
+
+@pytest.mark.parametrize("form", [*FORMS, "--json"])
+def test_a_proxy_that_asks_for_a_key_gets_it_in_its_url(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    monkeypatch.setenv("SVC_PROXY_KEY", "true")
+    monkeypatch.setenv("MINE", "a/b@c")
+    assert "http://key:a%2Fb%40c@127.0.0.1:8080" in printed(capsys, *command("env", folder, form, "--key-env", "MINE"))
+    for words in ((), ("--key-env", "NOT_SET")):
+        assert run_proxy.main(command("env", folder, form, *words)) == 2
+        assert "--key-env VARIABLE" in "".join(capsys.readouterr())
+
+
+@pytest.mark.parametrize("name", ["env", "exec"])
+def test_a_proxy_that_asks_for_no_key_gets_none(folder: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    words = () if name == "env" else ("--", "true")
+    assert run_proxy.main(command(name, folder, "--key-env", "PATH", *words)) == 2
+    assert "--key-env" in capsys.readouterr().err
+
+
+def test_a_proxy_that_is_switched_off_is_named(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SVC_PROXY", "false")
+    assert run_proxy.main(command("env", folder)) == 2
+    assert "proxy: it is switched off" in capsys.readouterr().err
+    assert "HTTPS_PROXY" not in printed(capsys, *command("env", folder, "--through", "gateway"))
+    assert "export HTTPS_PROXY" not in printed(capsys, "ca", "--certs-dir", str(folder / "certs"))
+
+
+def test_each_listener_is_reached_at_its_own_address(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("--host", "192.0.2.1", "--proxy-host", "0.0.0.0", "--through", "both", "--json")
+    given = json.loads(printed(capsys, *command("env", folder, *words)))
+    assert given["HTTPS_PROXY"] == "http://127.0.0.1:8080"
+    assert given["ANTHROPIC_BASE_URL"] == "http://192.0.2.1:8000"
+    assert given["NO_PROXY"] == "localhost,127.0.0.1,::1,192.0.2.1"
+
+
+@pytest.mark.parametrize(("host", "option"), [("172.17.0.1", "--add-host="), ("127.0.0.1", "--network=host")])
+def test_a_container_reaches_the_address_of_the_proxy(
+    folder: Path, capsys: pytest.CaptureFixture[str], host: str, option: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("platform.system", lambda: "Linux")
+    assert printed(capsys, *command("env", folder, "docker", "--proxy-host", host)).startswith(option)
+
+
 def executed(folder: Path, port: int, *arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
     words = command("exec", folder, "--proxy-port", str(port), *arguments)
     return subprocess.run(
@@ -132,6 +180,14 @@ def test_a_program_runs_with_its_variables_arguments_and_status(folder: Path, li
     code = "import os, sys; print(os.environ['HTTPS_PROXY'], *sys.argv[1:]); sys.exit(7)"
     done = executed(folder, listener, "--", sys.executable, "-c", code, "--json", "a b")
     assert (done.stdout.strip(), done.returncode) == (f"http://127.0.0.1:{listener} --json a b", 7)
+
+
+@pytest.mark.slow
+def test_a_program_gets_the_key_in_the_url_of_the_proxy(folder: Path, listener: int) -> None:
+    code = "import os; print(os.environ['HTTPS_PROXY'], 'OPENAI_API_KEY' in os.environ)"
+    words = ("--key-env", "MINE", "--", sys.executable, "-c", code)
+    done = executed(folder, listener, *words, SVC_PROXY_KEY="true", MINE="svck_mine")
+    assert done.stdout.strip() == f"http://key:svck_mine@127.0.0.1:{listener} False", done.stderr
 
 
 @pytest.mark.slow

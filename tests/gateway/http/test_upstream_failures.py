@@ -15,8 +15,8 @@ def test_every_kind_is_told_apart_by_word_and_sentence() -> None:
     for fault in Fault:
         error = fault.error("acme")
         assert error.message.startswith("The upstream `acme` ")
-        if fault is Fault.OWN_LISTENER:
-            assert (error.status, error.code) == (403, "forbidden")
+        if fault in (Fault.OWN_LISTENER, Fault.PRIVATE):
+            assert (error.status, error.code) == (403, "forbidden" if fault is Fault.OWN_LISTENER else fault.kind)
             continue
         assert (error.status, error.code) in {
             (502, "upstream_unreachable"),

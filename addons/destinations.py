@@ -1,0 +1,209 @@
+"""Decides which addresses a connection may go to: resolves the host, checks its addresses and pins one of them.
+
+No client reaches the gateway's own listeners, whatever name or spelling it uses: otherwise one small request for the
+proxy's own address would make it connect to itself in a loop, and mitmweb or the gateway would take a remote client for
+a local one. Proxy clients on other machines reach private addresses only where the settings permit it: otherwise they
+would have the gateway's machine and network at their disposal.
+"""
+
+import asyncio
+import socket
+from collections.abc import Iterable, Sequence
+from ipaddress import IPv4Address, IPv6Address
+
+from mitmproxy import connection, ctx, http
+from mitmproxy.proxy.mode_specs import ReverseMode, UpstreamMode
+from mitmproxy.proxy.server_hooks import ServerConnectionHookData
+
+from addons.fail_closed import fail_closed
+from addons.logs import RareWarning
+from gateway.config.private_destinations import Address, PermittedDestinations, address_of, is_private
+from gateway.errors import GatewayError
+from gateway.http import types
+from gateway.http.upstream_failures import Fault
+
+_LOOKUP_SECONDS = 5.0
+_UNCHECKED = "not checked"
+# Stands for a host that does not resolve. It must not be looked up again: mitmproxy could get an address that was not
+# checked.
+_UNRESOLVED = "unresolved.invalid"
+
+type HostPort = tuple[str, int]
+
+
+class Destinations:
+    """The addon. `web` is the host and port of mitmweb; mitmproxy reports its own listeners."""
+
+    def __init__(self, web: HostPort | None, permitted: PermittedDestinations) -> None:
+        self._web = web
+        self._permitted = permitted
+        self._asked: dict[str, HostPort] = {}
+        self._refused = RareWarning(
+            "refused connections of other machines to destinations outside `proxy_private_destinations`: %d"
+        )
+
+    def done(self) -> None:
+        self._refused.flush(at_once=True)
+
+    @fail_closed
+    async def http_connect(self, flow: http.HTTPFlow) -> None:
+        """Refuses a tunnel before the client gets its 200. `server_connect` checks the address again."""
+        await self._check(flow)
+
+    @fail_closed
+    async def requestheaders(self, flow: http.HTTPFlow) -> None:
+        """Checks what another proxy would be asked for: `server_connect` sees the address of that proxy alone."""
+        if isinstance(flow.client_conn.proxy_mode, UpstreamMode):
+            await self._check(flow)
+
+    async def _check(self, flow: http.HTTPFlow) -> None:
+        client, request = flow.client_conn, flow.request
+        found = await self._checked(request.host, request.port, "tcp", is_remote=_is_remote(client))
+        if isinstance(found, Fault):
+            raise found.error()
+
+    def refused(self, flow: http.HTTPFlow, _: GatewayError) -> None:
+        """Ends the connection of a refused tunnel; called by `fail_closed`."""
+        assert flow.response is not None
+        flow.response.headers["connection"] = "close"
+
+    async def server_connect(self, data: ServerConnectionHookData) -> None:
+        server, mode = data.server, data.client.proxy_mode
+        if server.address is None:
+            return
+        host, port = server.address[0], server.address[1]
+        # mitmproxy connects after a hook that failed, unless there is an error.
+        server.error = _UNCHECKED
+        is_other_proxy = isinstance(mode, UpstreamMode) and (host, port) == mode.address
+        is_remote = not is_other_proxy and _is_remote(data.client)
+        found = await self._checked(host, port, server.transport_protocol, is_remote=is_remote)
+        if isinstance(found, Fault):
+            server.error = found.kind
+            return
+        if found is not None:
+            # Connect to an address that was checked: a second lookup could return another one (DNS rebinding).
+            pinned = await _first_answering(found, port) if server.transport_protocol == "tcp" else found[0]
+            if pinned != host:
+                self._asked[server.id] = (host, port)
+                server.address = (pinned, port)
+        server.error = None
+
+    def server_connected(self, data: ServerConnectionHookData) -> None:
+        asked = self._asked.pop(data.server.id, None)
+        if asked is not None:
+            data.server.address = asked
+
+    server_connect_error = server_connected
+
+    async def _checked(self, host: str, port: int, protocol: str, *, is_remote: bool) -> Sequence[str] | Fault | None:
+        """Returns the addresses to connect to, or why they are refused; None if the host needs no check."""
+        ours = [address for address, known in self._listeners(protocol) if known == port]
+        if not ours and not is_remote:
+            return None
+        try:
+            # mitmproxy does not notice when a connection attempt is cancelled here, so it has to end by itself.
+            async with asyncio.timeout(_LOOKUP_SECONDS):
+                found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except (OSError, ValueError):
+            # A name that is too long or has an empty label raises UnicodeError.
+            return [_UNRESOLVED]
+        addresses = list(dict.fromkeys(str(each[4][0]) for each in found))
+        if any(leads_to(address, ours) for address in addresses):
+            return Fault.OWN_LISTENER
+        if is_remote and not all(self._is_open(host, port, address) for address in addresses):
+            self._refused.count()
+            return Fault.PRIVATE
+        return addresses
+
+    def _is_open(self, host: str, port: int, text: str) -> bool:
+        """Returns whether clients on other machines may connect to an address."""
+        address = address_of(text)
+        if address is None:
+            return False
+        closed = is_private(address) or is_own_address(address)
+        return not closed or self._permitted.has(host, port, address)
+
+    def _listeners(self, protocol: str) -> Iterable[HostPort]:
+        for server in ctx.master.addons.get("proxyserver").servers:
+            if server.mode.transport_protocol in (protocol, "both"):
+                yield from ((address[0], address[1]) for address in server.listen_addrs)
+        if self._web is not None and protocol == "tcp":
+            yield self._web
+
+
+def leads_to(address: str, listeners: Iterable[str]) -> bool:
+    """Returns whether a connection to `address` can reach one of the listeners, given that they share its port."""
+    wanted = _connected(address)
+    if wanted is None:
+        return False
+    for listener in listeners:
+        bound = address_of(listener)
+        if bound is None or bound.is_unspecified:
+            # It listens on all addresses of this machine, or on a host name.
+            if is_own_address(wanted):
+                return True
+        elif bound == wanted:
+            return True
+    return False
+
+
+def is_own_address(address: Address) -> bool:
+    """Returns whether the address may belong to this machine: only then can a socket be bound to it."""
+    if address.is_loopback or address.is_unspecified:
+        return True
+    try:
+        with socket.socket(_family(address), socket.SOCK_DGRAM) as probe:
+            probe.bind((str(address), 0))
+    except OSError:
+        return False
+    return True
+
+
+def is_on_this_machine(peer: types.Address) -> bool:
+    """Returns whether a connection certainly comes from this machine.
+
+    Some systems can bind to any address (`ip_nonlocal_bind`), but only a connection to an address of this machine
+    starts at the same address. Connecting a datagram socket sends nothing.
+    """
+    address = address_of(peer[0]) if peer else None
+    if address is None or address.is_loopback:
+        return address is not None
+    try:
+        with socket.socket(_family(address), socket.SOCK_DGRAM) as probe:
+            probe.connect((str(address), 1))
+            return address_of(probe.getsockname()[0]) == address
+    except OSError:
+        return False
+
+
+def _is_remote(client: connection.Client) -> bool:
+    """Returns whether a connection is that of a proxy client on another machine.
+
+    The gateway's listener connects to upstreams, which are the operator's choice.
+    """
+    return not isinstance(client.proxy_mode, ReverseMode) and not is_on_this_machine(client.peername)
+
+
+def _family(address: Address) -> socket.AddressFamily:
+    return socket.AF_INET6 if address.version == 6 else socket.AF_INET
+
+
+def _connected(text: str) -> Address | None:
+    """Returns the address that the system connects to; None for a host name. The unspecified one leads to loopback."""
+    address = address_of(text)
+    if address is not None and address.is_unspecified:
+        return IPv4Address("127.0.0.1") if address.version == 4 else IPv6Address("::1")
+    return address
+
+
+async def _first_answering(addresses: Sequence[str], port: int) -> str:
+    """Returns the first address that accepts a connection, as connecting by name would; the first one if none does."""
+    for address in addresses if len(addresses) > 1 else ():
+        try:
+            async with asyncio.timeout(_LOOKUP_SECONDS):
+                _, writer = await asyncio.open_connection(address, port)
+        except OSError:
+            continue
+        writer.close()
+        return address
+    return addresses[0]

@@ -1,0 +1,261 @@
+"""Which addresses lead to a listener or are private, and that the address that was checked is connected to."""
+
+import asyncio
+import socket
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from mitmproxy import connection, exceptions
+from mitmproxy.addons import proxyserver
+from mitmproxy.proxy.mode_specs import ProxyMode
+from mitmproxy.proxy.server_hooks import ServerConnectionHookData
+from mitmproxy.test import taddons, tflow, tutils
+
+from addons.destinations import Destinations, is_on_this_machine, leads_to
+from gateway.config.private_destinations import PermittedDestinations, check_destination
+
+
+@pytest.mark.parametrize(
+    ("address", "listener", "reached"),
+    [
+        ("127.0.0.1", "127.0.0.1", True),
+        ("0.0.0.0", "127.0.0.1", True),
+        ("::", "::1", True),
+        ("::ffff:127.0.0.1", "127.0.0.1", True),
+        ("127.0.0.2", "127.0.0.1", False),
+        ("127.0.0.2", "0.0.0.0", True),
+        ("127.0.0.2", "::", True),
+        ("::1", "127.0.0.1", False),
+        ("192.0.2.1", "0.0.0.0", False),
+        ("2001:db8::1", "::", False),
+        ("192.0.2.1", "", False),
+        ("127.0.0.1", "", True),
+    ],
+)
+def test_which_addresses_lead_to_a_listener(address: str, listener: str, reached: bool) -> None:
+    assert leads_to(address, [listener]) is reached
+
+
+def destinations(web: tuple[str, int] | None, *permitted: str) -> Destinations:
+    return Destinations(web, PermittedDestinations(map(check_destination, permitted)))
+
+
+def server(host: str, port: int) -> ServerConnectionHookData:
+    return ServerConnectionHookData(connection.Server(address=(host, port)), tflow.tclient_conn())
+
+
+async def connected(monkeypatch: pytest.MonkeyPatch, host: str, answers: list[list[str]]) -> ServerConnectionHookData:
+    """A connection attempt to a name at mitmweb's port, whose look-ups have these answers in turn."""
+
+    async def getaddrinfo(_: object, port: int, **__: object) -> list[Any]:
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in answers.pop(0)]
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", getaddrinfo)
+    own = destinations(("127.0.0.1", 8081))
+    data = server(host, 8081)
+    with taddons.context(proxyserver.Proxyserver()):
+        await own.server_connect(data)
+    return data
+
+
+@pytest.mark.anyio
+async def test_a_name_that_resolves_to_a_listener_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (await connected(monkeypatch, "rebound.test", [["127.0.0.1"]])).server.error == "own_listener"
+    assert (await connected(monkeypatch, "rebound.test", [["192.0.2.7", "127.0.0.1"]])).server.error == "own_listener"
+
+
+@pytest.mark.anyio
+async def test_what_was_checked_is_connected_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second look-up would lead to mitmweb."""
+    data = await connected(monkeypatch, "rebound.test", [["192.0.2.7"], ["127.0.0.1"]])
+    assert (data.server.error, data.server.address) == (None, ("192.0.2.7", 8081))
+
+
+@pytest.mark.anyio
+async def test_the_name_is_put_back_once_connected(monkeypatch: pytest.MonkeyPatch) -> None:
+    """mitmproxy knows a connection it can use again by the name."""
+
+    async def getaddrinfo(_: object, port: int, **__: object) -> list[Any]:
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("192.0.2.7", port))]
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", getaddrinfo)
+    own = destinations(("127.0.0.1", 8081))
+    data = server("provider.test", 8081)
+    with taddons.context(proxyserver.Proxyserver()):
+        await own.server_connect(data)
+        assert data.server.address == ("192.0.2.7", 8081)
+        own.server_connected(data)
+    assert data.server.address == ("provider.test", 8081)
+
+
+@pytest.mark.anyio
+async def test_other_ports_are_not_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def getaddrinfo(*_: object, **__: object) -> list[Any]:
+        raise AssertionError("looked up")
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", getaddrinfo)
+    data = server("provider.test", 443)
+    with taddons.context(proxyserver.Proxyserver()):
+        await destinations(("127.0.0.1", 8081)).server_connect(data)
+    assert (data.server.error, data.server.address) == (None, ("provider.test", 443))
+
+
+@pytest.mark.anyio
+async def test_a_listener_of_a_mode_counts() -> None:
+    servers = [SimpleNamespace(mode=SimpleNamespace(transport_protocol="tcp"), listen_addrs=(("0.0.0.0", 1080),))]
+    own = destinations(None)
+    data = server("127.0.0.9", 1080)
+    with taddons.context(proxyserver.Proxyserver()) as context:
+        cast(Any, context.master.addons.get("proxyserver")).servers = servers
+        await own.server_connect(data)
+    assert data.server.error == "own_listener"
+
+
+FAR = "203.0.113.9"
+
+
+async def far(monkeypatch: pytest.MonkeyPatch, host: str, answers: list[str], *permitted: str, peer: str = FAR) -> Any:
+    """Attempts a connection of a client on another machine to a name with these addresses. Returns the server."""
+
+    async def getaddrinfo(_: object, port: int, **__: object) -> list[Any]:
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in answers]
+
+    async def open_connection(*_: object) -> Any:
+        raise OSError
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", getaddrinfo)
+    monkeypatch.setattr(asyncio, "open_connection", open_connection)
+    data = server(host, 443)
+    data.client.peername = (peer, 50_000)
+    with taddons.context(proxyserver.Proxyserver()):
+        await destinations(None, *permitted).server_connect(data)
+    return data.server
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("peer", [FAR, "::ffff:203.0.113.9", "fd00:1::9", "10.0.0.9", "not-an-address", ""])
+@pytest.mark.parametrize("answers", [["10.0.0.5"], ["127.0.0.1"], ["::1"], ["169.254.169.254"], ["8.8.8.8", "fd00::5"]])
+async def test_a_client_on_another_machine_reaches_no_private_address(
+    monkeypatch: pytest.MonkeyPatch, peer: str, answers: list[str]
+) -> None:
+    assert (await far(monkeypatch, "name.test", answers, peer=peer)).error == "private_destination"
+
+
+@pytest.mark.anyio
+async def test_a_client_on_another_machine_gets_the_address_that_was_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    reached = await far(monkeypatch, "name.test", ["8.8.8.8", "1.1.1.1"])
+    assert (reached.error, reached.address) == (None, ("8.8.8.8", 443))
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("entry", ["name.test", "name.test:443", "10.0.0.0/8", "10.0.0.5:443"])
+async def test_a_listed_destination_is_reached(monkeypatch: pytest.MonkeyPatch, entry: str) -> None:
+    reached = await far(monkeypatch, "name.test", ["10.0.0.5"], entry)
+    assert (reached.error, reached.address) == (None, ("10.0.0.5", 443))
+
+
+@pytest.mark.anyio
+async def test_every_address_of_a_name_has_to_be_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = await far(monkeypatch, "name.test", ["10.0.0.5", "127.0.0.1"], "10.0.0.0/8")
+    assert found.error == "private_destination"
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("peer", ["127.0.0.1", "::1", "::ffff:127.0.0.1"])
+async def test_a_client_on_this_machine_is_not_looked_up(monkeypatch: pytest.MonkeyPatch, peer: str) -> None:
+    reached = await far(monkeypatch, "name.test", [], peer=peer)
+    assert (reached.error, reached.address) == (None, ("name.test", 443))
+
+
+@pytest.mark.anyio
+async def test_a_public_address_of_this_machine_is_private_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("addons.destinations.is_own_address", lambda address: str(address) == "8.8.8.8")
+    assert (await far(monkeypatch, "name.test", ["8.8.8.8"])).error == "private_destination"
+    assert (await far(monkeypatch, "name.test", ["8.8.4.4"])).error is None
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("error", [OSError(), TimeoutError(), UnicodeError("label too long"), ValueError("null")])
+async def test_a_name_that_does_not_resolve_is_not_looked_up_again(
+    monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    async def getaddrinfo(*_: object, **__: object) -> list[Any]:
+        raise error
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", getaddrinfo)
+    data = server("name.test", 443)
+    data.client.peername = (FAR, 50_000)
+    with taddons.context(proxyserver.Proxyserver()):
+        await destinations(None).server_connect(data)
+    assert data.server.address == ("unresolved.invalid", 443)
+
+
+@pytest.mark.anyio
+async def test_a_check_that_fails_leaves_the_connection_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """mitmproxy logs what a hook raises, and connects unless there is an error."""
+
+    async def getaddrinfo(*_: object, **__: object) -> list[Any]:
+        raise RuntimeError
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", getaddrinfo)
+    data = server("name.test", 443)
+    data.client.peername = (FAR, 50_000)
+    with taddons.context(proxyserver.Proxyserver()), pytest.raises(RuntimeError):
+        await destinations(None).server_connect(data)
+    assert data.server.error
+
+
+@pytest.mark.anyio
+async def test_the_gateways_upstreams_are_the_operators_choice() -> None:
+    data = server("10.0.0.5", 443)
+    data.client.peername = (FAR, 50_000)
+    data.client.proxy_mode = ProxyMode.parse("reverse:http://gateway.invalid:1")
+    with taddons.context(proxyserver.Proxyserver()):
+        await destinations(None).server_connect(data)
+    assert (data.server.error, data.server.address) == (None, ("10.0.0.5", 443))
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("hook", ["http_connect", "requestheaders"])
+async def test_another_proxy_is_not_asked_for_a_private_address(hook: str) -> None:
+    """It may be private itself."""
+    flow = tflow.tflow(req=tutils.treq(host="10.0.0.5", port=443))
+    flow.client_conn.peername = (FAR, 50_000)
+    flow.client_conn.proxy_mode = ProxyMode.parse("upstream:http://10.0.0.1:3128")
+    addon = destinations(None)
+    data = ServerConnectionHookData(connection.Server(address=("10.0.0.1", 3128)), flow.client_conn)
+    with taddons.context(proxyserver.Proxyserver()):
+        with pytest.raises(exceptions.AddonHalt):
+            await getattr(addon, hook)(flow)
+        await addon.server_connect(data)
+    assert flow.response is not None
+    assert flow.response.status_code == 403
+    assert data.server.error is None
+
+
+@pytest.mark.parametrize(
+    ("peer", "here"),
+    [
+        (None, False),
+        (("127.0.0.1", 1), True),
+        (("127.9.9.9", 1), True),
+        (("::1", 1), True),
+        (("::ffff:127.0.0.1", 1), True),
+        (("203.0.113.9", 1), False),
+        (("::ffff:203.0.113.9", 1), False),
+        (("0.0.0.0", 1), False),
+        (("", 1), False),
+    ],
+)
+def test_where_a_client_is(peer: tuple[str, int] | None, here: bool) -> None:
+    assert is_on_this_machine(peer) is here
+
+
+def test_an_address_of_this_machine_is_on_this_machine() -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 1))
+        except OSError:
+            pytest.skip("this machine has no address but loopback")
+        assert is_on_this_machine(probe.getsockname())

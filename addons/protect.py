@@ -44,7 +44,8 @@ _UNDECLARED_BODY = 1024 * 1024
 class Protect:
     """The addon. `intercepts` tells whether the proxy may decrypt traffic to a host and port.
 
-    Answers may have at most `limit` bytes. `key_search` finds the gateway's own keys.
+    `check_host` raises GatewayError for a host to which nothing may pass unprotected. Answers may have at most `limit`
+    bytes. `key_search` finds the gateway's own keys.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class Protect:
         clients: Clients,
         *,
         intercepts: Callable[[str, int], bool],
+        check_host: Callable[[str, int], None],
         limit: int,
         key_search: KeySearch,
     ) -> None:
@@ -65,6 +67,7 @@ class Protect:
         self._refusals = refusals
         self._clients = clients
         self._intercepts = intercepts
+        self._check_host = check_host
         self._limit = limit
         self._key_search = key_search
         self._wires = Wires.discover()
@@ -108,6 +111,8 @@ class Protect:
 
     def _pass_through(self, request: http.Request) -> None:
         """Forwards a request to a host that is not intercepted, without the header fields meant for this proxy."""
+        for name in (request.host, request.pretty_host):
+            self._check_host(name, request.port)
         request.headers = without_proxy_headers(request.headers)
         address = request.data.authority + b" " + request.data.path
         if self._key_search.in_fields([(address, b""), *request.headers.fields]):

@@ -24,6 +24,7 @@ from addons.protect import Protect
 from addons.proxy_key import ProxyKey
 from addons.response_delivery import ResponseDelivery
 from addons.stream_restorers import StreamRestorers
+from addons.unprotected_tunnels import UnprotectedTunnels, parse_hellos_once
 from addons.upstream_faults import UpstreamTimeouts
 from gateway.auth.credentials import KeySearch
 from gateway.concurrency.memory import use_huge_pages
@@ -33,6 +34,7 @@ from gateway.config.listener_urls import listener_url
 from gateway.config.locations import COMMAND
 from gateway.config.private_destinations import PermittedDestinations
 from gateway.config.settings import Settings
+from gateway.config.unprotected_hosts import UnprotectedHosts, read_unprotected_hosts
 from gateway.errors import GatewayError
 from gateway.server.gateway_process import running
 
@@ -54,6 +56,7 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
         MessageLimits(settings.head_limit_bytes, settings.head_fields_limit, settings.body_limit_bytes), clients
     )
     bound_filters()
+    parse_hellos_once()
     connections = affordable_connections(settings.max_connections)
     try:
         async with running(settings, end) as (gateway, first_key, lost):
@@ -63,6 +66,8 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
             intercepts = host_matcher(settings.intercept_regexes)
             review = Review(settings.max_flows, intercepts)
             refusals = Refusals(states, review, gateway)
+            listed = read_unprotected_hosts() if settings.unprotected_hosts == "refuse" else ()
+            unprotected = UnprotectedTunnels(UnprotectedHosts(listed), intercepts)
             protect = Protect(
                 gateway,
                 states,
@@ -70,6 +75,7 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
                 refusals,
                 clients,
                 intercepts=intercepts,
+                check_host=unprotected.check,
                 limit=settings.response_limit_bytes,
                 key_search=KeySearch.of(settings.api_key),
             )
@@ -86,6 +92,7 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
                         NoReplay(),
                     ],
                     [
+                        unprotected,
                         OperatorHold(gateway, states, review, refusals, settings.body_limit_bytes),
                         StreamRestorers(gateway, states, settings.response_limit_bytes),
                         UpstreamTimeouts(states),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from gateway import errors
+from gateway.config.unprotected_hosts import read_unprotected_hosts
 from scripts import entities_reference, errors_reference, licences
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -214,3 +215,10 @@ def test_drawings_need_nothing_from_outside() -> None:
     for drawing in (ROOT / "docs").glob("**/*.svg"):
         text = drawing.read_text(encoding="utf-8").replace('xmlns="http://www.w3.org/2000/svg"', "")
         assert [word for word in ("http", "href", "<script", "@import", "<image", "data:") if word in text] == []
+
+
+def test_every_host_that_is_refused_is_listed() -> None:
+    page = (ROOT / "docs" / "clients.md").read_text(encoding="utf-8")
+    for entry in read_unprotected_hosts():
+        hosts = ", ".join(f"`{pattern}`" for pattern in entry.patterns)
+        assert f"| {hosts} | {entry.clients} | {entry.instead} |" in page

@@ -5,12 +5,7 @@ from dataclasses import dataclass
 
 from gateway.config.host_patterns import host_matcher
 from gateway.config.settings import Settings
-
-# Hosts that agents call instead of a provider's API when they are signed in with an account.
-ACCOUNT_HOSTS = {
-    "chatgpt.com": "codex, signed in with ChatGPT",
-    "cloudcode-pa.googleapis.com": "gemini-cli, signed in with Google",
-}
+from gateway.config.unprotected_hosts import read_unprotected_hosts
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +23,16 @@ def unscanned(settings: Settings) -> Iterator[Unscanned]:
         f"hosts other than the {hosts} patterns of intercept_hosts", "pass through the proxy as an untouched tunnel"
     )
     intercepted = host_matcher(settings.intercept_regexes)
-    for host, agent in ACCOUNT_HOSTS.items():
+    for entry in read_unprotected_hosts():
+        host = entry.patterns[0]
         if intercepted(host, 443):
             happens = "intercepted; calls that no wire knows are refused or protected as JSON"
+        elif settings.unprotected_hosts == "refuse":
+            happens = f"refused: {entry.instead}"
         else:
-            happens = "passes untouched: use the agent with an API key"
-        yield Unscanned(f"{host} ({agent})", happens)
+            happens = f'passes untouched, as unprotected_hosts is "tunnel": {entry.instead}'
+        more = f" and {len(entry.patterns) - 1} more" if len(entry.patterns) > 1 else ""
+        yield Unscanned(f"{host}{more} ({entry.clients})", happens)
     yield Unscanned("programs that do not use the proxy or a base URL", "not seen at all")
     yield Unscanned("WebSockets", "refused with 426 on intercepted hosts; elsewhere they pass in the tunnel")
     yield Unscanned("files, images, audio", 'refused, unless a policy has attachments = "pass"')

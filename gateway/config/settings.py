@@ -73,6 +73,12 @@ class Settings(ListenerSettings):
         "`host`, `host:port` or a pattern such as `*.openai.azure.com`. Replaces the default list.",
     )
     intercept_also: HostPatterns = Field((), description="Hosts to decrypt in addition to `intercept_hosts`.")
+    unprotected_hosts: Literal["refuse", "tunnel"] = Field(
+        "refuse",
+        description="What the proxy does with known hosts of models that it cannot protect, such as those of signed-in"
+        " agents ([the list](clients.md#hosts-that-are-refused)): `refuse` with 403, or `tunnel` them untouched. Hosts"
+        " that are intercepted are not concerned.",
+    )
 
     forward_headers: HeaderNames = Field(
         (),

@@ -1,0 +1,115 @@
+"""Refuses connections to known hosts of models that the proxy cannot protect (`gateway/config/unprotected_hosts.toml`).
+
+Such a host would receive prompts through an untouched tunnel. CONNECT and plain HTTP name the host; in other modes, the
+ClientHello of TLS or QUIC does, or the `Host` of plain HTTP.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any
+
+from mitmproxy import http
+from mitmproxy.addons.next_layer import NextLayer
+from mitmproxy.net.tls import starts_like_tls_record
+from mitmproxy.proxy import commands, events, layer
+from mitmproxy.proxy.layers import TCPLayer, UDPLayer
+
+from addons.fail_closed import fail_closed
+from addons.logs import RareWarning
+from gateway.config.unprotected_hosts import UnprotectedHost, UnprotectedHosts
+from gateway.errors import Forbidden, GatewayError
+
+# A fatal alert `access_denied` (RFC 8446, section 6.2).
+_ACCESS_DENIED = b"\x15\x03\x03\x00\x02\x02\x31"
+
+
+class UnprotectedTunnels:
+    """The addon. It runs after mitmproxy has decided what to do with a connection, and replaces untouched tunnels.
+
+    `intercepts` tells whether the proxy decrypts traffic to a host and port; then the list is not asked.
+    """
+
+    def __init__(self, hosts: UnprotectedHosts, intercepts: Callable[[str, int], bool]) -> None:
+        self._hosts = hosts
+        self._intercepts = intercepts
+        self._warnings: dict[UnprotectedHost, RareWarning] = {}
+
+    def done(self) -> None:
+        for each in self._warnings.values():
+            each.flush(at_once=True)
+
+    @fail_closed
+    async def http_connect(self, flow: http.HTTPFlow) -> None:
+        host, port = flow.request.host, flow.request.port
+        if not self._intercepts(host, port):
+            self.check(host, port)
+
+    def check(self, host: str, port: int) -> None:
+        """Raises Forbidden for a host on the list."""
+        found = self._hosts.find(host, port)
+        if found is not None:
+            self._count(found)
+            raise Forbidden(
+                f"Nothing was sent: this host receives prompts of {found.clients}, which the gateway cannot protect."
+                f' Instead, {found.instead}. To let them pass unprotected, set `unprotected_hosts = "tunnel"`.',
+                code="unprotected_host",
+            )
+
+    def refused(self, flow: http.HTTPFlow, _: GatewayError) -> None:
+        """Ends the connection of a refused tunnel; called by `fail_closed`."""
+        assert flow.response is not None
+        flow.response.headers["connection"] = "close"
+
+    def next_layer(self, data: layer.NextLayer) -> None:
+        tunnel = data.layer
+        if not isinstance(tunnel, TCPLayer | UDPLayer) or data.context.server.address is None:
+            return
+        # After a hook that failed, mitmproxy waits for more data instead of opening the tunnel.
+        data.layer = None
+        port = data.context.server.address[1]
+        found = next(filter(None, (self._hosts.find(name, port) for name in _names(data))), None)
+        if found is None:
+            data.layer = tunnel
+        else:
+            self._count(found)
+            data.layer = _Refused(data.context)
+
+    def _count(self, found: UnprotectedHost) -> None:
+        if found not in self._warnings:
+            # The entry is not private, unlike the name that the client sent.
+            self._warnings[found] = RareWarning(
+                f"refused connections to `{found.patterns[0]}` or another host of {found.clients}, which cannot be"
+                ' protected (`unprotected_hosts = "tunnel"` lets them pass): %d'
+            )
+        self._warnings[found].count()
+
+
+def _names(data: layer.NextLayer) -> Iterator[str]:
+    """Yields the names of the host that a tunnel leads to: as asked for, and as its first bytes have them."""
+    context, sent = data.context, data.data_client()
+    assert context.server.address is not None
+    yield context.server.address[0]
+    finder: Any = NextLayer
+    hello = finder._get_client_hello(context, sent)
+    if hello is not None and hello.sni:
+        yield hello.sni
+    named = finder._get_host_header(context, sent, data.data_server())
+    if named:
+        yield named.rpartition(":")[0] if named.rpartition(":")[2].isdecimal() else named
+
+
+class _Refused(layer.Layer):
+    """Closes a connection, within TLS with an alert that clients report."""
+
+    def _handle_event(self, event: events.Event) -> layer.CommandGenerator[None]:
+        client = self.context.client
+        if isinstance(event, events.DataReceived) and starts_like_tls_record(event.data):
+            yield commands.SendData(client, _ACCESS_DENIED)
+        if not isinstance(event, events.Start):
+            yield commands.CloseConnection(client)
+
+
+def parse_hellos_once() -> None:
+    """Has mitmproxy remember the last ClientHello, in this process: it and `UnprotectedTunnels` parse the same one."""
+    replaced: Any = NextLayer
+    replaced._get_client_hello = staticmethod(lru_cache(maxsize=1)(NextLayer._get_client_hello))

@@ -1,0 +1,96 @@
+"""The list of hosts that cannot be protected, and how a host is found in it."""
+
+import re
+
+import pytest
+
+from gateway.config.host_patterns import WELL_KNOWN_HOSTS, host_matcher, host_regexes
+from gateway.config.unprotected_hosts import UnprotectedHost, UnprotectedHosts, read_unprotected_hosts
+
+LISTED = read_unprotected_hosts()
+HOSTS = UnprotectedHosts(LISTED)
+
+
+@pytest.mark.parametrize(
+    ("host", "clients"),
+    [
+        ("chatgpt.com", "codex"),
+        ("ChatGPT.com", "codex"),
+        ("chatgpt.com.", "codex"),
+        ("ab.chatgpt.com", "codex"),
+        ("cloudcode-pa.googleapis.com", "gemini-cli"),
+        ("daily-cloudcode-pa.googleapis.com", "gemini-cli"),
+        ("daily-cloudcode-pa.sandbox.googleapis.com", "gemini-cli"),
+        ("api.githubcopilot.com", "GitHub Copilot"),
+        ("api.individual.githubcopilot.com", "GitHub Copilot"),
+        ("copilot-proxy.githubusercontent.com", "GitHub Copilot"),
+        ("api2.cursor.sh", "Cursor"),
+        ("agentn.us.api5.cursor.sh", "Cursor"),
+        ("server.codeium.com", "Windsurf"),
+        ("q.us-east-1.amazonaws.com", "Amazon Q"),
+        ("codewhisperer.eu-central-1.amazonaws.com", "Amazon Q"),
+        ("aws.api.jetbrains.ai", "JetBrains"),
+        ("d12.api.augmentcode.com", "Augment"),
+        ("alkalimakersuite-pa.clients6.google.com", "chats"),
+        ("webchannel-alkalimakersuite-pa.clients6.google.com", "chats"),
+    ],
+)
+@pytest.mark.parametrize("port", [443, 80, 8443])
+def test_a_listed_host_is_found_in_any_spelling(host: str, clients: str, port: int) -> None:
+    found = HOSTS.find(host, port)
+    assert found is not None
+    assert found.clients.startswith(clients)
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "openai.com",
+        "chatgpt.com.evil.example",
+        "evil-chatgpt.com",
+        "chatgpt.comm",
+        "googleapis.com",
+        "play.googleapis.com",
+        "oauth2.googleapis.com",
+        "github.com",
+        "api.github.com",
+        "raw.githubusercontent.com",
+        "s3.us-east-1.amazonaws.com",
+        "127.0.0.1",
+        "::1",
+        "",
+    ],
+)
+def test_other_hosts_are_not_found(host: str) -> None:
+    assert HOSTS.find(host, 443) is None
+
+
+def test_each_entry_finds_its_own_patterns_and_says_what_to_do() -> None:
+    for entry in LISTED:
+        assert entry.clients
+        assert not entry.instead.endswith(".")
+        for pattern in entry.patterns:
+            assert HOSTS.find(pattern.replace("*", "x"), 443) is entry
+
+
+def test_no_intercepted_host_is_listed() -> None:
+    intercepted = host_matcher(host_regexes(WELL_KNOWN_HOSTS))
+    for pattern in (pattern for entry in LISTED for pattern in entry.patterns):
+        assert not intercepted(pattern.replace("*", "x"), 443)
+    for pattern in WELL_KNOWN_HOSTS:
+        assert HOSTS.find(pattern.replace("*", "x"), 443) is None
+
+
+def test_an_empty_list_finds_nothing() -> None:
+    assert UnprotectedHosts(()).find("chatgpt.com", 443) is None
+
+
+def test_a_port_of_a_pattern_counts() -> None:
+    hosts = UnprotectedHosts([UnprotectedHost(("a.test:8443",), "a", "b")])
+    assert hosts.find("a.test", 8443)
+    assert not hosts.find("a.test", 443)
+
+
+def test_no_pattern_has_a_group_of_its_own() -> None:
+    """The number of the group that matched is that of the entry."""
+    assert all(re.compile(regex).groups == 0 for entry in LISTED for regex in host_regexes(entry.patterns))

@@ -1,17 +1,16 @@
 """Requests per second and latency of the gateway, side by side with bare mitmproxy, in one run on this machine.
 
-    python -m benchmarks.proxy [--seconds 3] [--connections 1,16,64] [--sizes 1,10,100] [--json FILE]
+    python -m benchmarks.proxy [--seconds 6] [--connections 1,16] [--sizes 1,10,100] [--json FILE]
     python -m benchmarks.proxy --only gateway --other ../before --one-process    # two checkouts, and one process
 
-Every request holds a new text, so nothing is answered from memory; receipts are durable before anything crosses. The
-ratio to bare mitmproxy in reverse mode is the figure to compare: it cancels out the machine. The targets take turns of
-a second, so that a machine whose speed swings does so for all of them.
+The client is wrk. Every request holds a new text, so nothing is answered from memory; receipts are durable before
+anything is sent. The ratio to bare mitmproxy in reverse mode is the figure to compare: it cancels out the machine. The
+targets take turns of two seconds, so that a machine whose speed swings does so for all of them.
 """
 
 import argparse
 import asyncio
 import contextlib
-import itertools
 import json
 import os
 import random
@@ -25,18 +24,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
-import trustme
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from benchmarks.texts import chats, conversation, prose
-from benchmarks.traffic import Served, Target, measure, one_by_one
+from benchmarks.texts import conversation, prose
+from benchmarks.traffic import Target, one_by_one
+from benchmarks.wrk import Measured, check_wrk, measure, with_nonces, write_bodies
 
 ROOT = Path(__file__).parents[1]
 KEY = "svck_" + "benchmark-only-" * 3
 RESTS = 4.0
 """Seconds after which a gateway without work has returned its free memory."""
+_SLICE = 2
+"""Seconds for which a target is measured before the next one."""
 BARE, OTHER, ONE_PROCESS = "bare mitmproxy", "other checkout", "gateway in one process"
 # Where a process cannot be forked, `serve` runs everything in one.
 _WITHOUT_FORK = "import os, sys; del os.fork; from run_proxy import main; sys.exit(main(sys.argv[1:]))"
@@ -106,26 +107,22 @@ def _used(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _bodies(target: Target, kilobytes: int, connections: int, seconds: float) -> list[bytes]:
-    """More than any target serves in that time, and in no other cell, so that none of ours comes twice."""
-    size = kilobytes * 1024
-    rng = random.Random(f"{target.name} {size} {connections}")
-    count = int(seconds * 1.2 * 6000 / (5 + kilobytes))
-    if target.path == "/v1/protect" or target.path == "/v1/analyze":
-        return [json.dumps({"text": prose(size, rng)}).encode() for _ in range(count)]
-    return chats(size, count, "svc-demo" if target.name == "svc-demo" else "echo", seed=rng.randrange(2**30))
+def _bodies(target: Target, kilobytes: int) -> list[bytes]:
+    """Returns the bodies that a target gets in turns, each time with other words in it."""
+    rng = random.Random(f"{target.name} {kilobytes}")
+    texts = [with_nonces(prose(kilobytes * 1024, rng)) for _ in range(2048 // (8 + kilobytes))]
+    if target.path in {"/v1/protect", "/v1/analyze"}:
+        return [json.dumps({"text": text}).encode() for text in texts]
+    model = "svc-demo" if target.name == "svc-demo" else "echo"
+    return [json.dumps({"model": model, "messages": [{"role": "user", "content": text}]}).encode() for text in texts]
 
 
 async def _run(options: argparse.Namespace) -> dict[str, object]:
     with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as stack:
         folder = Path(name)
-        ca = trustme.CA()
-        ca.cert_pem.write_to_path(folder / "ca.pem")
-        ca.issue_cert("localhost").private_key_and_cert_chain_pem.write_to_path(folder / "server.pem")
-        plain, tls, bare, gateway, proxy = (free_port() for _ in range(5))
+        plain, bare, gateway, proxy = (free_port() for _ in range(4))
         start = [sys.executable, "-m", "benchmarks.traffic"]
         stack.enter_context(started(*start, str(plain), ports=[plain], log=folder / "plain.log"))
-        stack.enter_context(started(*start, str(tls), str(folder / "server.pem"), ports=[tls], log=folder / "tls.log"))
         mitm = stack.enter_context(
             started(
                 str(Path(sys.executable).parent / "mitmdump"),
@@ -143,8 +140,7 @@ async def _run(options: argparse.Namespace) -> dict[str, object]:
                     *(sys.executable, *command, "serve", "--no-web"),
                     *("--gateway-port", str(ports[0]), "--proxy-port", str(ports[1])),
                     *("--data-dir", str(folder / f"{name}-data"), "--certs-dir", str(folder / f"{name}-certs")),
-                    *("--upstream", f"http://127.0.0.1:{plain}/v1", "--upstream-ca", str(folder / "ca.pem")),
-                    *("--intercept", "localhost"),
+                    *("--upstream", f"http://127.0.0.1:{plain}/v1", "--intercept", "localhost"),
                     ports=[*ports],
                     log=folder / f"{name}.log",
                     folder=checkout,
@@ -153,12 +149,11 @@ async def _run(options: argparse.Namespace) -> dict[str, object]:
             )
 
         ours = serve("gateway", "run_proxy.py", ports=(gateway, proxy))
-        authority = str(folder / "gateway-certs" / "mitmproxy-ca-cert.pem")
         targets = [
             Target("upstream itself", plain),
             Target(BARE, bare, pid=mitm.pid),
             Target("gateway", gateway, key=KEY, pid=ours.pid),
-            Target("proxy (TLS both ways)", proxy, tunnel=f"localhost:{tls}", ca=authority, pid=ours.pid),
+            Target("proxy", proxy, f"http://localhost:{plain}/v1/chat/completions", pid=ours.pid),
             Target("svc-demo", gateway, key=KEY, pid=ours.pid),
             Target("/v1/protect", gateway, "/v1/protect", key=KEY, pid=ours.pid),
             Target("/v1/analyze", gateway, "/v1/analyze", key=KEY, pid=ours.pid),
@@ -173,30 +168,32 @@ async def _run(options: argparse.Namespace) -> dict[str, object]:
             ports = (free_port(), free_port())
             programs[ONE_PROCESS] = serve("one-process", "-c", _WITHOUT_FORK, ports=ports)
             wanted.append(Target(ONE_PROCESS, ports[0], key=KEY, pid=programs[ONE_PROCESS].pid))
-        cells = await _table(wanted, options)
+        cells = await _table(wanted, options, folder)
         turns = await _turns(targets[2], options)
         await asyncio.sleep(RESTS)
         memory = {name: resident(program) for name, program in programs.items()}
     return {"cells": cells, "turns": turns, "memory_mb": memory, "cores": os.cpu_count()}
 
 
-async def _table(targets: list[Target], options: argparse.Namespace) -> list[dict[str, object]]:
+async def _table(targets: list[Target], options: argparse.Namespace, folder: Path) -> list[dict[str, object]]:
     cells: list[dict[str, object]] = []
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("measuring", total=len(options.sizes) * len(options.connections) * len(targets))
         for size in options.sizes:
+            files = [write_bodies(_bodies(target, size), folder) for target in targets]
             for connections in options.connections:
-                supplies = [itertools.cycle(_bodies(target, size, connections, options.seconds)) for target in targets]
-                served = [Served() for _ in targets]
+                measured = [Measured() for _ in targets]
                 used = [0.0 for _ in targets]
-                for _ in range(max(1, round(options.seconds))):
+                for target, file in zip(targets, files, strict=True):
+                    await measure(target, file, connections, 1, Measured())
+                for _ in range(max(1, round(options.seconds / _SLICE))):
                     for number, target in enumerate(targets):
                         before = cpu_seconds(target.pid)
-                        await measure(target, supplies[number], connections, 1.0, served[number])
+                        await measure(target, files[number], connections, _SLICE, measured[number])
                         used[number] += cpu_seconds(target.pid) - before
                 for number, target in enumerate(targets):
-                    cell = {"target": target.name, "kb": size, "connections": connections, **served[number].figures()}
-                    cell["cpu_ms"] = used[number] * 1000 / max(1, served[number].total)
+                    cell = {"target": target.name, "kb": size, "connections": connections, **measured[number].figures()}
+                    cell["cpu_ms"] = used[number] * 1000 / max(1, measured[number].total)
                     cells.append(cell)
                     progress.advance(task)
     return cells
@@ -242,8 +239,8 @@ def _numbers(text: str) -> list[int]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=3.0, help="time of each cell")
-    parser.add_argument("--connections", type=_numbers, default=[1, 16, 64])
+    parser.add_argument("--seconds", type=float, default=6.0, help="time of each cell")
+    parser.add_argument("--connections", type=_numbers, default=[1, 16])
     parser.add_argument("--sizes", type=_numbers, default=[1, 10, 100], help="sizes of the chats in KB")
     parser.add_argument("--only", action="append", metavar="TARGET", help="this target (repeatable) and the bare one")
     parser.add_argument(
@@ -253,6 +250,7 @@ def main() -> None:
     parser.add_argument("--one-process", action="store_true", help="the gateway without its second process, as well")
     parser.add_argument("--json", type=Path, help="write the figures there, too")
     options = parser.parse_args()
+    check_wrk()
     result = asyncio.run(_run(options))
     _print(result)
     if options.json:

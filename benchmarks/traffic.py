@@ -4,38 +4,55 @@ Both speak just enough HTTP/1.1 and do it the same way for every target, so that
 """
 
 import asyncio
+import re
 import ssl
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 import orjson
 
+from gateway.concurrency.event_loop import run
 
-async def _echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    try:
-        while True:
-            head = await reader.readuntil(b"\r\n\r\n")
-            length = next(
-                int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length")
-            )
-            content = orjson.loads(await reader.readexactly(length))["messages"][-1]["content"]
-            message = {"role": "assistant", "content": content}
-            body = orjson.dumps(
-                {
-                    "id": "chatcmpl-1",
-                    "object": "chat.completion",
-                    "created": 1,
-                    "model": "echo",
-                    "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-                    "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
-                }
-            )
-            head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(body)
-            writer.write(head + body)
-    except (asyncio.IncompleteReadError, ConnectionError):
-        writer.close()
+_LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
+
+
+class _Echo(asyncio.Protocol):
+    """Answers each request with the content of its last message. A protocol costs less than streams."""
+
+    def __init__(self) -> None:
+        self._received = bytearray()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        while (end := self._received.find(b"\r\n\r\n")) >= 0:
+            found = _LENGTH.search(self._received, 0, end)
+            last = end + 4 + (int(found[1]) if found else 0)
+            if len(self._received) < last:
+                return
+            self._transport.write(_echoed(bytes(self._received[end + 4 : last])))
+            del self._received[:last]
+
+
+def _echoed(request: bytes) -> bytes:
+    content = orjson.loads(request)["messages"][-1]["content"]
+    message = {"role": "assistant", "content": content}
+    body = orjson.dumps(
+        {
+            "id": "chatcmpl-1",
+            "object": "chat.completion",
+            "created": 1,
+            "model": "echo",
+            "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+            "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+        }
+    )
+    return b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body)
 
 
 async def upstream(port: int, certificate: str | None = None) -> None:
@@ -44,7 +61,7 @@ async def upstream(port: int, certificate: str | None = None) -> None:
     if certificate:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate)
-    server = await asyncio.start_server(_echo, "127.0.0.1", port, limit=1 << 24, ssl=context)
+    server = await asyncio.get_running_loop().create_server(_Echo, "127.0.0.1", port, ssl=context)
     await server.serve_forever()
 
 
@@ -149,4 +166,4 @@ async def one_by_one(target: Target, bodies: Sequence[bytes]) -> list[float]:
 
 
 if __name__ == "__main__":
-    asyncio.run(upstream(int(sys.argv[1]), *sys.argv[2:3]))
+    run(lambda: upstream(int(sys.argv[1]), *sys.argv[2:3]))

@@ -1,9 +1,10 @@
 """What would be hidden in texts that hold nothing private: findings by type and MB, each listed to be looked through.
 
     python -m benchmarks.clean_text [FOLDER …] [--suffixes .py,.txt,.md] [--policy default] [--mode standard]
-                                    [--show 20] [--types A,B] [--right FILE] [--json FILE]
+                                    [--detection full] [--show 20] [--types A,B] [--right FILE] [--json FILE]
 
-Without a folder: the standard library of this Python, without its tests. A finding is not false because it stands here:
+Without a folder: the standard library of this Python, without its tests. Findings in the code of Python files, which
+is what is neither comment nor string, are counted on their own. A finding is not false because it stands here:
 sources name their authors, and tests hold keys. That is for the reader to say, who gets file, line and surroundings. A
 value that stands there many times is listed once, with how often and in how many files. What has been looked through
 and found right can be left out: `--right` names a JSON list of digests, which the output of `--json` holds. The one for
@@ -11,9 +12,11 @@ the standard library is tests/vectors/detection/clean_text_right.json; as digest
 """
 
 import argparse
+import io
 import json
 import sys
 import sysconfig
+import tokenize
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -26,14 +29,23 @@ from rich.progress import track
 from rich.table import Column, Table
 from rich.text import Text
 
-from gateway.config.settings import BUILTIN_POLICIES
-from gateway.detection import builtin_detector
+from gateway.cli.engines import all_engines
+from gateway.config.settings import BUILTIN_POLICIES, Settings
+from gateway.detection.source_code import Stretch, is_within
 from gateway.evaluation import Predictor
 from gateway.models import PrivacyMode
 from gateway.policy import PolicyRegistry
 from gateway.protection.protector import Protector
 
 MB = 1_000_000
+_NO_CODE = frozenset(
+    {tokenize.COMMENT, tokenize.STRING, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
+    | {
+        getattr(tokenize, name)
+        for name in ("FSTRING_START", "FSTRING_MIDDLE", "FSTRING_END")
+        if hasattr(tokenize, name)
+    }
+)
 _AROUND = 40
 _NEVER = frozenset({"__pycache__", "site-packages", "dist-packages", "node_modules", "test", "tests", "idle_test"})
 _LARGEST = 20 * MB
@@ -54,6 +66,7 @@ class Seen:
     recognizer: str
     times: int = 0
     files: int = 0
+    in_code: int = 0
 
     @property
     def digest(self) -> str:
@@ -72,9 +85,26 @@ def files_of(folder: Path, suffixes: Sequence[str]) -> Iterator[Path]:
             yield file
 
 
+def code_of(text: str) -> list[Stretch]:
+    """Returns the names, keywords, numbers and operators of a Python source in order; none if it is no such source."""
+    starts = [0]
+    for line in text.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    try:
+        tokens = [token for token in tokenize.generate_tokens(io.StringIO(text).readline) if token.string]
+    except (SyntaxError, tokenize.TokenError):
+        return []
+    return [
+        (starts[token.start[0] - 1] + token.start[1], starts[token.end[0] - 1] + token.end[1])
+        for token in tokens
+        if token.type not in _NO_CODE
+    ]
+
+
 def look(text: str, name: str, seeker: Predictor, seen: SeenValues) -> None:
     """Adds what would be hidden in a text."""
     here = set()
+    code = code_of(text) if name.endswith(".py") else []
     for one in seeker.predict(text):
         if not one.hidden:
             continue
@@ -86,6 +116,7 @@ def look(text: str, name: str, seeker: Predictor, seen: SeenValues) -> None:
             group = seeker.group(one.type)
             seen[key] = Seen(one.type, group, key[1], name, line, before, after, one.score, one.recognizer)
         seen[key].times += 1
+        seen[key].in_code += is_within(code, one.start, one.end)
         seen[key].files += key not in here
         here.add(key)
 
@@ -108,7 +139,9 @@ def show(seen: Sequence[Seen], size: int, most: int, console: Console) -> None:
         table.add_row(name, found[0].group, str(len(found)), f"{len(found) * MB / size:.2f}", str(times))
     console.print(table)
     secrets, others = per_mb(seen, size)
-    console.print(f"{size / MB:.1f} MB; {secrets:.2f} secret and {others:.2f} other values per MB", highlight=False)
+    in_code = sum(one.in_code for one in seen) * MB / size
+    values = f"{secrets:.2f} secret and {others:.2f} other values"
+    console.print(f"{size / MB:.1f} MB; per MB {values}, and {in_code:.1f} findings in code", highlight=False)
     for name, found in sorted(by_type.items()):
         console.rule(f"{name}: {len(found)}")
         for one in found[:most]:
@@ -144,13 +177,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--suffixes", type=lambda text: text.split(","), default=[".py", ".txt", ".md", ".rst"])
     parser.add_argument("--policy", default="default")
     parser.add_argument("--mode", choices=[mode.value for mode in PrivacyMode], default=PrivacyMode.STANDARD.value)
+    parser.add_argument("--detection", choices=["full", "patterns"], default="full")
     parser.add_argument("--types", type=lambda text: set(text.split(",")), default=set(), help="only these")
     parser.add_argument("--show", type=int, default=20, metavar="N", help="list so many of each type")
     parser.add_argument("--right", type=Path, metavar="FILE", help="digests of values to leave out, as JSON")
     parser.add_argument("--json", type=Path, help="write all of them there")
     options = parser.parse_args(arguments)
     policy = PolicyRegistry(BUILTIN_POLICIES).get(options.policy)
-    seeker = Predictor(Protector(builtin_detector(), hash_key=bytes(32)), policy, PrivacyMode(options.mode))
+    engines = all_engines(Settings(detection=options.detection))
+    seeker = Predictor(Protector(engines, hash_key=bytes(32)), policy, PrivacyMode(options.mode))
     seen, size = search(options.folders or [Path(sysconfig.get_path("stdlib"))], options.suffixes, seeker)
     if not size:
         parser.error("there is no text in these folders")

@@ -22,8 +22,8 @@ GatewayError
 ├── TooManyRequests       429  rate_limited, quota_exceeded, locked_out
 ├── InternalError         500  internal_error
 ├── BadUpstream           502  upstream_unreachable, upstream_invalid
-├── Unavailable           503  detection_failed, detection_timeout, store_unavailable, overloaded, stopping,
-│                              receipt_log_broken
+├── Unavailable           503  detection_failed, detection_timeout, gateway_unavailable, store_unavailable, overloaded,
+│                              stopping, receipt_log_broken
 └── UpstreamTimeout       504  upstream_timeout
 
 A message says what went wrong, then what to do. It never repeats a rejected value, because the value may be private.

@@ -90,7 +90,10 @@ class Link:
         return link
 
     async def call(self, name: str, *arguments: object) -> Any:
-        """Calls a function at the other end and returns or raises its result. Raises Unavailable when it is gone."""
+        """Calls a function at the other end and returns or raises its result.
+
+        Raises Unavailable (`gateway_unavailable`) when the other end is gone or does not answer.
+        """
         if self._transport is None or self.lost.done():
             raise _gone()
         if self._is_silent:
@@ -204,8 +207,10 @@ async def answer(
 
 
 def _silent() -> GatewayError:
-    return Unavailable("The gateway does not answer; try again.", code="detection_failed", retry_after=5)
+    message = "The gateway's process does not answer; try again."
+    return Unavailable(message, code="gateway_unavailable", retry_after=5)
 
 
 def _gone() -> GatewayError:
-    return Unavailable("The gateway has stopped; nothing was sent.", code="detection_failed", retry_after=1)
+    message = "The gateway's process has stopped; try again once it has restarted."
+    return Unavailable(message, code="gateway_unavailable", retry_after=5)

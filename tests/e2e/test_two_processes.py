@@ -7,12 +7,15 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
 import httpx
 import pytest
 
+from gateway.ipc import rpc
 from tests.e2e.server import COMMAND, ROOT, gateway
 from tests.e2e.upstream import Upstream
 from tests.processes import gone
@@ -48,6 +51,50 @@ def test_without_the_gateways_process_nothing_crosses_and_the_program_ends(tmp_p
         os.kill(child, signal.SIGKILL)
         assert running.process.wait(60) == 1
         assert "the gateway process has ended" in running.output()
+    assert not upstream.recorded
+
+
+def impatient() -> None:
+    """Has the listeners notice within a second that the gateway's process does not answer."""
+    rpc._PING_SECONDS, rpc._SILENCE_SECONDS = 0.1, 0.5
+
+
+def test_a_gateway_process_that_hangs_is_unavailable_until_it_answers(tmp_path: Path, upstream: Upstream) -> None:
+    with (
+        gateway(tmp_path, "--upstream", f"{upstream.url}/v1", prepare=impatient) as running,
+        running.client() as client,
+    ):
+        child = child_of(running.process.pid)
+        os.kill(child, signal.SIGSTOP)
+        try:
+            refused = [client.post("/v1/chat/completions", json=CHAT), client.get("/healthz")]
+        finally:
+            os.kill(child, signal.SIGCONT)
+        for answer in refused:
+            assert (answer.status_code, answer.json()["error"]["code"]) == (503, "gateway_unavailable")
+            assert answer.headers["retry-after"] == "5"
+        while "answers again" not in running.output():
+            assert running.process.poll() is None
+            time.sleep(0.05)
+        assert client.post("/v1/chat/completions", json=CHAT).status_code == 200
+    assert len(upstream.recorded) == 1
+
+
+def test_a_request_that_loses_the_gateways_process_is_told_so(tmp_path: Path, upstream: Upstream) -> None:
+    with (
+        gateway(tmp_path, "--upstream", f"{upstream.url}/v1") as running,
+        running.client() as client,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        child = child_of(running.process.pid)
+        os.kill(child, signal.SIGSTOP)
+        call = pool.submit(client.post, "/v1/chat/completions", json=CHAT)
+        with running.client() as other, pytest.raises(httpx.TimeoutException):
+            other.get("/healthz", timeout=0.5)
+        os.kill(child, signal.SIGKILL)
+        answer = call.result(60)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (503, "gateway_unavailable")
+        assert running.process.wait(60) == 1
     assert not upstream.recorded
 
 

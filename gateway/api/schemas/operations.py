@@ -13,7 +13,10 @@ SCOPE = "x-svc-scope"
 """Member of an operation in the OpenAPI document: the scope that the key needs. Absent if any key, or none, will do."""
 
 _OPEN = frozenset(
-    {"internal_error", "invalid_request", "method_not_allowed", "body_too_large", "store_unavailable", "stopping"}
+    {
+        *("internal_error", "invalid_request", "method_not_allowed", "body_too_large", "store_unavailable"),
+        *("gateway_unavailable", "stopping"),
+    }
 )
 _ANY = _OPEN | {
     *("unauthorized", "key_expired", "locked_out", "rate_limited", "quota_exceeded", "upgrade_refused"),

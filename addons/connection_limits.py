@@ -6,7 +6,7 @@ mitmproxy accepts every connection, reads as fast as the client sends, and waits
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from enum import Enum
 from time import monotonic, time
@@ -48,6 +48,10 @@ class Phase(Enum):
     CLOSING = "closing"
 
 
+class ClientGone(Exception):
+    """The client has closed its connection, so no answer is needed."""
+
+
 class _Reader(Protocol):
     async def read(self, n: int) -> bytes: ...
 
@@ -60,15 +64,43 @@ class MeteredReader:
         self._holds = 0
         self._spare = 0
         self._released = asyncio.Event()
+        self._ended = False
+        self._working: asyncio.Task[object] | None = None
         self.read_at = monotonic()
 
     async def read(self, n: int) -> bytes:
-        if self._holds and self._spare <= 0:
-            await self._released.wait()
-        data = await self._reader.read(n)
+        try:
+            if self._holds and self._spare <= 0:
+                await self._released.wait()
+            data = await self._reader.read(n)
+        except BaseException:
+            self._end()
+            raise
+        if not data:
+            self._end()
         self._spare -= len(data)
         self.read_at = monotonic()
         return data
+
+    def _end(self) -> None:
+        self._ended = True
+        if self._working is not None:
+            self._working.cancel()
+
+    @contextmanager
+    def until_closed(self) -> Iterator[None]:
+        """Cancels what the current task awaits in this context when the client closes, and raises ClientGone."""
+        if self._ended:
+            raise ClientGone
+        task = self._working = asyncio.current_task()
+        try:
+            yield
+        except asyncio.CancelledError:
+            if task is None or not self._ended or task.uncancel():
+                raise
+            raise ClientGone from None
+        finally:
+            self._working = None
 
     def hold(self) -> None:
         if not self._holds:
@@ -106,6 +138,10 @@ class ClientState:
     refusal: bytes | None = field(default=None, repr=False)
     encode: Callable[[bytes], bytes] | None = None
     opening: set[str] = field(default_factory=set)
+
+    def until_closed(self) -> AbstractContextManager[None]:
+        """Cancels what the current task awaits in the context when the client closes, and raises ClientGone."""
+        return nullcontext() if self.reader is None else self.reader.until_closed()
 
     @contextmanager
     def held_back(self) -> Iterator[None]:

@@ -93,7 +93,8 @@ class Review:
     def failed(self, failed: http.HTTPFlow, state: FlowState) -> None:
         """Shows that the connection broke off, before or after the request was forwarded."""
         if state.shown is None:
-            self._list_metadata(failed, state, None, "broken off before it was read", state.receipt)
+            how = "cancelled" if state.accepted else "broken off before it was read"
+            self._list_metadata(failed, state, None, how, state.receipt)
         else:
             state.shown.error = flow.Error(failed.error.msg if failed.error else "broken off")
             self._update(state.shown)

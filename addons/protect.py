@@ -14,7 +14,7 @@ from functools import partial
 from mitmproxy import exceptions, http
 from mitmproxy.net.http.http1 import expected_http_body_size
 
-from addons.connection_limits import Clients
+from addons.connection_limits import ClientGone, Clients
 from addons.credentials import scrub, scrub_answer, seal, without_proxy_headers
 from addons.fail_closed import Refusals, answer_with, disarm, fail_closed
 from addons.flow_state import FlowState, FlowStates, listener_of
@@ -138,8 +138,15 @@ class Protect:
             raise Unavailable("The gateway is stopping; try again.", code="stopping", retry_after=1)
         state.accepted = True
         content = flow.request.raw_content or b""
+        client = self._clients.of(flow.client_conn)
         try:
-            opened = await self._gateway.open(_call(flow, state, content, editable=self._review.may_hold))
+            with client.until_closed() if client is not None else nullcontext():
+                opened = await self._gateway.open(_call(flow, state, content, editable=self._review.may_hold))
+        except ClientGone:
+            # If the gateway had answered already, its receipt needs an outcome.
+            self._gateway.fail(state.request_id, "cancelled")
+            flow.error = Error(Error.KILLED_MESSAGE)
+            raise exceptions.AddonHalt from None
         except GatewayError as error:
             state.receipt = error.receipt
             raise
@@ -284,9 +291,9 @@ class Protect:
                 answer_for(state.request_id, family=state.family)
                 self._review.failed(flow, state)
             raise exceptions.AddonHalt
-        self._gateway.fail(state.request_id, "failed")
-        self._review.failed(flow, state)
         fault = Fault.TIMED_OUT if state.late else fault_of(flow)
+        self._gateway.fail(state.request_id, "failed" if fault is not None else "cancelled")
+        self._review.failed(flow, state)
         error = self._reported(fault, state) if fault is not None else None
         answer_for(state.request_id, error, state.family)
         self._states.remove(flow)

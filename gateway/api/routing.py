@@ -3,6 +3,7 @@
 FastAPI alone would read and validate a body before authentication, and would accept JSON that parsers disagree on.
 """
 
+import asyncio
 from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any
@@ -124,8 +125,9 @@ class NativeRoute(APIRoute):
                 request_id = receipt.request_id if receipt is not None else request.state.request_id
                 response.headers.setdefault("x-svc-request-id", request_id)
                 return response
-            except Exception as error:
-                outcome = _code(error)
+            except (Exception, asyncio.CancelledError) as error:
+                if not isinstance(error, asyncio.CancelledError):
+                    outcome = _code(error)
                 # The routes of calls with text, whose refusals are recorded, have the names of their operations.
                 if self.name in OPERATIONS:
                     sent = partial(container.callers.identify, request.headers.raw, request.url.query)

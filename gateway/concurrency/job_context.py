@@ -13,6 +13,10 @@ class CurrentJob(Protocol):
     def wanted(self) -> bool: ...
 
 
+class GivenUp(Exception):
+    """Ends a job whose result is no longer wanted: its request was cancelled, or has got an error already."""
+
+
 class _ThreadState(local):
     job: CurrentJob | None = None
 
@@ -31,6 +35,7 @@ def waits_long() -> None:
         _state.job.waits_long()
 
 
-def given_up() -> bool:
-    """Returns whether the current job's result is no longer wanted. Call it regularly during long work."""
-    return _state.job is not None and not _state.job.wanted
+def stop_if_given_up() -> None:
+    """Raises GivenUp if the current job's result is no longer wanted. Call it regularly during long work."""
+    if _state.job is not None and not _state.job.wanted:
+        raise GivenUp

@@ -19,7 +19,7 @@ from multiprocessing.connection import Connection
 from time import monotonic
 from typing import Any, Protocol
 
-from gateway.concurrency.job_context import given_up
+from gateway.concurrency.job_context import stop_if_given_up
 from gateway.concurrency.memory import trim
 from gateway.concurrency.process_starter import ProcessStarter, limited_pair
 from gateway.config.settings import SettingsError
@@ -116,7 +116,8 @@ class ProcessPool:
         """Returns the results of jobs, some of which are done at the same time while workers are free.
 
         With `spare`, leaves a worker to others. Waits for workers that are busy; raises Unavailable (detection_failed)
-        while lost ones may not be replaced, and NoWorker if none ever will be. Otherwise like `request`.
+        while lost ones may not be replaced, NoWorker if none ever will be, and GivenUp if the result is no longer
+        wanted. Otherwise like `request`.
         """
         return self._request(jobs, wait=True, spare=spare)
 
@@ -157,8 +158,7 @@ class ProcessPool:
                 if not self._left:
                     message = "Detection failed too often; nothing was sent. Try again in a minute."
                     raise Unavailable(message, code="detection_failed", retry_after=int(_STARTS_SECONDS))
-                if given_up():
-                    raise Unavailable("The request was cancelled; nothing was sent.", code="detection_timeout")
+                stop_if_given_up()
                 self._changed.wait(_LOOK_SECONDS)
                 self._replace()
             return self._free.popleft()

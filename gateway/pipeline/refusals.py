@@ -1,5 +1,6 @@
-"""Records requests that were refused, so that the log has every request with text, also where none of it crossed."""
+"""Records requests that were refused or cancelled, so that the log has every request with text, sent or not."""
 
+import asyncio
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -48,18 +49,18 @@ class Refusals:
 
     async def record(
         self,
-        error: Exception,
+        error: Exception | asyncio.CancelledError,
         request_id: str,
         operation: str,
         identify: Callable[[], Caller],
         *,
         code: str = "internal_error",
     ) -> None:
-        """Records a request that ended with `error`, unless it has a receipt; the error then names it.
+        """Records a request that ended with `error`, unless it has a receipt; a GatewayError then names it.
 
-        A request of nobody that the gateway knows leaves none, nor does one while the log cannot be written to: nothing
-        of it crosses. Of requests beyond the rate of their key, one in a minute does, or a loop would fill the disk.
-        `code` describes an error that is no GatewayError.
+        Unauthenticated requests leave no receipt; neither does any request while the log is unwritable. Of requests
+        beyond the rate of their key, one in a minute does, or a loop would fill the disk. `code` describes an error
+        that is no GatewayError.
         """
         if isinstance(error, GatewayError):
             # Identifying a caller with a wrong key again would count as another guess.
@@ -70,13 +71,15 @@ class Refusals:
             owner = identify().key_id
             if code != "rate_limited" or self._is_due(owner):
                 receipt = await self._receipts.append(self._draft(error, request_id, operation), owner)
-                self._receipts.append_outcome(request_id, OutcomeDraft("refused", code=code), owner)
+                is_cancelled = isinstance(error, asyncio.CancelledError)
+                outcome = OutcomeDraft("cancelled") if is_cancelled else OutcomeDraft("refused", code=code)
+                self._receipts.append_outcome(request_id, outcome, owner)
                 if isinstance(error, GatewayError):
                     error.receipt = receipt.ref
         except GatewayError:
             return
 
-    def _draft(self, error: Exception, request_id: str, operation: str) -> ReceiptDraft:
+    def _draft(self, error: BaseException, request_id: str, operation: str) -> ReceiptDraft:
         refused = error.refused if isinstance(error, GatewayError) else None
         version, model_hash = self._engine
         return ReceiptDraft(

@@ -1,5 +1,6 @@
 """Serves the calls of both listeners: decides what is forwarded, what is answered here, and what is refused."""
 
+import asyncio
 from typing import Any
 
 from gateway.api.asgi_client import AsgiApp, serve
@@ -23,6 +24,7 @@ from gateway.ipc.messages import (
     StreamPlan,
 )
 from gateway.models import Caller, Scope
+from gateway.pipeline.destination import Destination
 from gateway.pipeline.exchange import Exchange
 from gateway.usage import count_other_call
 from gateway.wires import Body, Wire
@@ -127,7 +129,7 @@ class Dispatcher:
         return await (self._count_other(call) if wire is None else self._open_proxied(call, wire, "chat"))
 
     async def _open_chat(self, call: Call, wire: Wire) -> ForwardedRequest | NativeResponse:
-        path, _, query = call.path.partition("?")
+        query = call.path.partition("?")[2]
         caller = self._callers.authenticate(call.fields, query, client=call.client)
         check_scope(caller, Scope.CHAT)
         if call.method != "GET":
@@ -136,31 +138,44 @@ class Dispatcher:
         destination = self._chat.destination_for(wire, body, call.path, call.fields, caller)
         if not destination.url:
             return await self._serve(call, caller)
-        exchange = await self._pipeline.open(
-            wire,
-            body,
-            caller,
-            destination,
-            request_id=call.request_id,
-            source=source if call.editable and body else None,
-            path=path,
-            streams=self._settings.streaming,
-        )
-        return self._forward(exchange)
+        return await self._protect(call, wire, source, body, caller, destination, streams=self._settings.streaming)
 
     async def _open_proxied(self, call: Call, wire: Wire, operation: str) -> ForwardedRequest:
         source, body = self._read(call)
-        exchange = await self._pipeline.open(
-            wire,
-            body,
-            self._callers.authenticate_proxied(call.path, call.fields, client=call.client),
-            self._chat.host_for(wire.model(body, call.path.partition("?")[0]), call.origin, call.path, call.fields),
-            request_id=call.request_id,
-            source=source if call.editable and body else None,
-            operation=operation,
-            path=call.path.partition("?")[0],
-            streams=True,
-        )
+        caller = self._callers.authenticate_proxied(call.path, call.fields, client=call.client)
+        model = wire.model(body, call.path.partition("?")[0])
+        destination = self._chat.host_for(model, call.origin, call.path, call.fields)
+        return await self._protect(call, wire, source, body, caller, destination, operation=operation, streams=True)
+
+    async def _protect(
+        self,
+        call: Call,
+        wire: Wire,
+        source: bytes,
+        body: Body,
+        caller: Caller,
+        destination: Destination,
+        *,
+        operation: str = "chat",
+        streams: bool,
+    ) -> ForwardedRequest:
+        """Protects a call for an upstream or a host. One that is cancelled meanwhile is recorded as that."""
+        try:
+            exchange = await self._pipeline.open(
+                wire,
+                body,
+                caller,
+                destination,
+                request_id=call.request_id,
+                source=source if call.editable and body else None,
+                operation=operation,
+                path=call.path.partition("?")[0],
+                streams=streams,
+            )
+        except asyncio.CancelledError as error:
+            self._note(call, "cancelled")
+            await self._refusals.record(error, call.request_id, operation, lambda: caller)
+            raise
         return self._forward(exchange)
 
     async def _count_other(self, call: Call) -> ForwardedRequest | NativeResponse:

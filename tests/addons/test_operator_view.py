@@ -107,6 +107,17 @@ async def test_what_breaks_off_is_told_as_such() -> None:
         (entry,) = view
         assert entry.response is None
         assert str(entry.error) == "broken off before anything of it crossed"
+        assert entry.comment == "broken off before it was read · metadata only · req_01"
+
+
+async def test_a_request_that_its_client_cancelled_is_shown_as_that() -> None:
+    flow = tflow.tflow(err=True)
+    state = visit_of(flow)
+    state.accepted = True
+    with listing(3) as (review, view):
+        review.failed(flow, state)
+        (entry,) = view
+        assert entry.comment == "cancelled · metadata only · req_01"
 
 
 def test_a_likeness_shares_nothing_that_can_be_changed() -> None:

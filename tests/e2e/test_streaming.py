@@ -220,7 +220,7 @@ def test_a_client_that_leaves_cancels_the_upstream(entrance: Entrance) -> None:
     with entrance.client() as client, client.stream("POST", "/v1/chat/completions", json=asked()) as answer:
         next(answer.iter_raw())
     assert entrance.upstream.recorded[0].left.wait(20)
-    assert entrance.outcome(answer)["outcome"] == "failed"
+    assert entrance.outcome(answer)["outcome"] == "cancelled"
     assert entrance.faults(answer) == []
 
 

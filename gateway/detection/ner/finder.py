@@ -3,13 +3,12 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from gateway.concurrency.job_context import given_up
+from gateway.concurrency.job_context import stop_if_given_up
 from gateway.detection.memory import Recall
 from gateway.detection.ner.blocks import MAX_LENGTH, Block, blocks
 from gateway.detection.ner.columns import corrected
 from gateway.detection.ner.decoded import decoded, with_blanks
 from gateway.detection.recognizer import EntityType
-from gateway.errors import Unavailable
 from gateway.models import Entity
 
 _TOGETHER = 96_000
@@ -87,8 +86,7 @@ class NameFinder:
     def _find(self, texts: Sequence[str], recall: Recall | None) -> list[list[Entity]]:
         found: list[list[Entity]] = [[] for _ in texts]
         for some in batches(_parts(texts), _TOGETHER, lambda part: len(part.text)):
-            if given_up():
-                raise Unavailable("The request was cancelled; nothing was sent.", code="detection_timeout")
+            stop_if_given_up()
             for part, entities in zip(some, self._remembered(some, recall), strict=True):
                 own = found[part.number]
                 own += _own(texts[part.number], part.block, entities, own[-1].end if own else 0)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from gateway.concurrency.job_context import GivenUp
 from gateway.concurrency.process_starter import open_process_starter
 from gateway.config.settings import SettingsError
 from gateway.detection import process_pool
@@ -263,16 +264,18 @@ def test_who_leaves_a_worker_to_others_waits_for_a_second_one() -> None:
         assert len(second.result()) == 1
 
 
-def test_who_waits_for_a_worker_gives_up_when_nobody_waits_for_him(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_whose_result_is_not_wanted_stops_waiting_for_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    def given_up() -> None:
+        raise GivenUp
+
     monkeypatch.setattr("gateway.detection.process_pool._LOOK_SECONDS", 0.01)
-    monkeypatch.setattr("gateway.detection.process_pool.given_up", lambda: True)
+    monkeypatch.setattr("gateway.detection.process_pool.stop_if_given_up", given_up)
     with opened(1, 1) as pool, ThreadPoolExecutor(1) as threads:
         first = threads.submit(pool.request_all, ["wait"])
         while pool.free:
             time.sleep(0.001)
-        with pytest.raises(Unavailable) as refused:
+        with pytest.raises(GivenUp):
             pool.request_all([""])
-        assert refused.value.code == "detection_timeout"
         assert len(first.result()) == 1
 
 

@@ -11,6 +11,7 @@ import orjson
 import pytest
 
 from gateway.api.app import create_app
+from gateway.auth.key_audit import read_uses
 from gateway.config.settings import load_settings
 from gateway.container import Container
 from gateway.errors import BadRequest, Forbidden, GatewayError
@@ -156,10 +157,52 @@ async def test_a_call_that_is_cancelled_while_its_receipt_is_written_is_recorded
     opening = asyncio.create_task(dispatcher.open(call("req_ca", {})))
     await begun.wait()
     opening.cancel()
+    written.set()
     with pytest.raises(asyncio.CancelledError):
         await opening
-    written.set()
     assert await outcome(container, "req_ca") == "cancelled"
+
+
+@pytest.mark.parametrize(
+    ("request_id", "given"),
+    [
+        ("req_cb", {}),
+        ("req_cc", {"path": "/v1/protect", "content": b'{"text": "Write to anna@acme.test"}'}),
+        ("req_cd", {"content": b'{"model": "svc-demo", "messages": [{"role": "user", "content": "anna@acme.test"}]}'}),
+    ],
+)
+async def test_a_call_that_is_cancelled_during_the_search_is_recorded_as_that(
+    dispatcher: Dispatcher,
+    container: Container,
+    monkeypatch: pytest.MonkeyPatch,
+    request_id: str,
+    given: dict[str, Any],
+) -> None:
+    begun = asyncio.Event()
+
+    async def search(*_: object, **__: object) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(container.workers, "run", search)
+    secret, _ = await container.keys.create(request_id, Scope.CLIENT)
+    fields = ((b"x-svc-key", secret.encode()), (b"content-type", b"application/json"))
+    listener = Listener.GATEWAY if given else Listener.PROXY
+    opening = asyncio.create_task(
+        dispatcher.open(call(request_id, {}, fields=fields)._replace(**given, listener=listener))
+    )
+    await begun.wait()
+    opening.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await opening
+    ((newest,), _) = await container.receipts.list(OPERATOR, 1, 0)
+    receipt = newest.as_dict()
+    assert (receipt["route"], receipt["tokens"]["external"]) == ("blocked", 0)
+    assert receipt["outcome"]["outcome"] == "cancelled"
+    assert "code" not in receipt["outcome"]
+    await container.key_audit.write()
+    uses, _ = await container.store.read(lambda stored: read_uses(stored, 100, 0))
+    assert [(use["outcome"], use["count"]) for use in uses if use["label"] == request_id] == [("cancelled", 1)]
 
 
 async def outcome(container: Container, request_id: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from mitmproxy import http
 
 from gateway.auth.credentials import CREDENTIAL_HEADERS, SCRUBBED, scrub_fields, scrub_secrets
+from gateway.auth.query_key import take_keys
 from gateway.http.header_names import HOP_BY_HOP
 from gateway.http.types import Field
 
@@ -30,6 +31,15 @@ class SealedHeaders(http.Headers):
             return super().__bytes__()
         visible = [(name, value) for name, value in self.fields if name.lower() not in CREDENTIAL_HEADERS]
         return bytes(http.Headers([*visible, *self._sealed]))
+
+
+def take_query_key(request: http.Request) -> list[bytes]:
+    """Removes the parameter `key` from the query of a request, and returns its values."""
+    path, _, query = request.path.partition("?")
+    rest, keys = take_keys(query)
+    if keys:
+        request.path = f"{path}?{rest}" if rest else path
+    return keys
 
 
 def scrub(headers: http.Headers) -> http.Headers:

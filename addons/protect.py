@@ -15,7 +15,7 @@ from mitmproxy import exceptions, http
 from mitmproxy.net.http.http1 import expected_http_body_size
 
 from addons.connection_limits import ClientGone, Clients
-from addons.credentials import scrub, scrub_answer, seal, without_proxy_headers
+from addons.credentials import scrub, scrub_answer, seal, take_query_key, without_proxy_headers
 from addons.fail_closed import Refusals, answer_with, disarm, fail_closed
 from addons.flow_state import FlowState, FlowStates, listener_of
 from addons.forwarding import in_url, send_to
@@ -24,6 +24,7 @@ from addons.operator_view import Review
 from addons.streamed_answers import StreamedAnswer, is_stream, prepare_head
 from addons.upstream_faults import fault_of
 from gateway.auth.credentials import KeySearch, scrub_secrets, secrets_of
+from gateway.auth.query_key import is_google, with_key
 from gateway.errors import BadUpstream, GatewayError, NotFound, Unauthorized, Unavailable
 from gateway.http.content_encoding import decode, too_large
 from gateway.http.security_headers import ALTERNATIVE_SERVICE, SECURITY_HEADERS, is_of_an_address
@@ -86,9 +87,12 @@ class Protect:
         target = (request.data.host, request.data.port, request.scheme)
         state = FlowState(new_request_id(), listener, request.headers, target)
         state.wire = self._wires.serving(request.method, request.path.partition("?")[0])
+        keys = take_query_key(request) if _is_gemini(state) else []
         self._states.add(flow, state)
         request.headers = scrub(request.headers)
         disarm(flow)
+        if keys:
+            state.headers = http.Headers(with_key(state.headers.fields, keys))
         if expected_http_body_size(request) != 0:
             await self._check_head(flow, state)
         raise exceptions.AddonHalt
@@ -332,6 +336,13 @@ def _call(flow: http.HTTPFlow, state: FlowState, content: bytes, *, editable: bo
         flow.client_conn.sockname,
         editable,
     )
+
+
+def _is_gemini(state: FlowState) -> bool:
+    """Returns whether a call is one of Gemini's API, whose clients may send their key in the query."""
+    if state.listener is Listener.PROXY:
+        return is_google(state.target[0])
+    return state.wire is not None and state.wire.family == "gemini"
 
 
 def _is_small(request: http.Request, state: FlowState) -> bool:

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
-from urllib.parse import parse_qs
 
 from gateway.auth.api_keys import KeyRing
 from gateway.auth.credentials import PROVIDER_CREDENTIALS, KeySearch, refuse_repeated
 from gateway.auth.grants import check_scope
 from gateway.auth.lockout import Lockout
+from gateway.auth.query_key import take_keys
 from gateway.auth.quotas import Quotas
 from gateway.auth.rate_limit import RateLimiter
 from gateway.errors import BadRequest, Unauthorized
@@ -120,6 +120,5 @@ def _gateway_key(given: Mapping[bytes, str], query: str) -> str | None:
     scheme, _, value = given.get(b"authorization", "").partition(" ")
     found = [value.strip() if scheme.lower() == "bearer" else ""]
     found += [given.get(name, "") for name in (b"x-api-key", b"api-key", b"x-goog-api-key")]
-    if "key=" in query:
-        found += parse_qs(query).get("key", [])
+    found += [key.decode("utf-8", "surrogateescape") for key in take_keys(query)[1]]
     return next(filter(None, found), None)

@@ -11,6 +11,7 @@ from typing import Any
 
 from gateway.auth.callers import Callers
 from gateway.auth.credentials import PROVIDER_CREDENTIALS, refuse_repeated, scrub_secrets, secrets_of
+from gateway.auth.query_key import take_keys
 from gateway.config.settings import CONFIGURED_UPSTREAM
 from gateway.http.strict_json import dump, parse_object
 from gateway.http.types import Address, Field
@@ -71,7 +72,7 @@ class ChatHandler:
 
     def _destination(self, surface: Surface, model: str, wire: Wire, path: str, fields: Sequence[Field]) -> Destination:
         place, _, query = path.partition("?")
-        query = "&".join(part for part in query.split("&") if part and not part.startswith("key="))
+        query, _ = take_keys(query)
         if not isinstance(surface, UpstreamSurface):
             return Destination(model, surface.trust, query=query)
         refuse_repeated(fields)

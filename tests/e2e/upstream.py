@@ -73,9 +73,9 @@ def echo(request: Recorded) -> Reply:
 
 
 class Upstream:
-    """The server; `answer` may be replaced at any time."""
+    """The server; `answer` may be replaced at any time. With TLS, it has a certificate for loopback and `names`."""
 
-    def __init__(self, tls: trustme.CA | None = None) -> None:
+    def __init__(self, tls: trustme.CA | None = None, *names: str) -> None:
         self.recorded: list[Recorded] = []
         self.answer: Callable[[Recorded], Reply] = echo
         self.socket = socket.socket()
@@ -90,7 +90,7 @@ class Upstream:
             import ssl
 
             config.ssl = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            tls.issue_cert("localhost", "127.0.0.1").configure_cert(config.ssl)
+            tls.issue_cert("localhost", "127.0.0.1", *names).configure_cert(config.ssl)
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, args=([self.socket],), daemon=True)
 

@@ -24,7 +24,7 @@ from gateway.concurrency.memory import trim_soon
 from gateway.config.settings import Settings
 from gateway.errors import LateRequest, TooManyRequests, Unavailable
 from gateway.ids import new_request_id
-from gateway.wires import Family
+from gateway.wires.error_shapes import ErrorShape
 
 # Bytes still read while a client is held back: enough to notice that it has disconnected.
 _SPARE_BYTES = 128 * 1024
@@ -131,7 +131,7 @@ class ClientState:
     phase: Phase = Phase.IDLE
     since: float = field(default_factory=monotonic)
     request: http.Request | None = None
-    family: Family = "openai"
+    family: ErrorShape = "openai"
     body_limit: int | None = None
     owner: str = ""
     body_bytes: int = 0

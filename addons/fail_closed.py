@@ -20,8 +20,7 @@ from gateway.http.security_headers import SECURITY_HEADERS
 from gateway.http.strict_json import dump
 from gateway.ids import new_request_id
 from gateway.ipc.messages import Gateway
-from gateway.wires import Family
-from gateway.wires.error_shapes import shaped
+from gateway.wires.error_shapes import ErrorShape, shaped, shaped_headers
 
 if TYPE_CHECKING:
     # It loads all of mitmproxy, which `ca` does not need.
@@ -42,16 +41,16 @@ def disarm(flow: http.HTTPFlow) -> None:
     flow.request.data.authority = b""
 
 
-def refuse(flow: http.HTTPFlow, error: GatewayError, request_id: str, family: Family = "openai") -> None:
+def refuse(flow: http.HTTPFlow, error: GatewayError, request_id: str, family: ErrorShape = "openai") -> None:
     """Answers the client with `error` and removes body and destination from the request."""
     disarm(flow)
     flow.request.content = b""
     flow.response = answer_with(error, request_id, flow.request.method, family)
 
 
-def answer_with(error: GatewayError, request_id: str, method: str, family: Family = "openai") -> http.Response:
+def answer_with(error: GatewayError, request_id: str, method: str, family: ErrorShape = "openai") -> http.Response:
     """Returns the response for an error, as clients of the API `family` expect it."""
-    headers = {"content-type": "application/json", **SECURITY_HEADERS, **error.headers(request_id)}
+    headers = {"content-type": "application/json", **SECURITY_HEADERS, **shaped_headers(error, request_id, family)}
     status, body = shaped(error, request_id, family)
     response = http.Response.make(status, dump(body), headers)
     if method == "HEAD":

@@ -15,8 +15,8 @@ from addons.streamed_answers import StreamedAnswer
 from gateway.ipc.messages import ForwardedRequest, Listener
 from gateway.models import ReceiptRef
 from gateway.pipeline.streaming import AnswerStream
-from gateway.wires import Family, Wire
-from gateway.wires.error_shapes import family_of
+from gateway.wires import Wire
+from gateway.wires.error_shapes import ErrorShape, error_shape_of
 
 
 @dataclass(slots=True)
@@ -53,9 +53,9 @@ class FlowState:
     watch: "finalize[Any, Any] | None" = field(default=None, repr=False)
 
     @property
-    def family(self) -> Family:
+    def family(self) -> ErrorShape:
         """The API whose errors the client understands."""
-        return self.wire.family if self.wire else family_of(self.headers.fields)
+        return self.wire.family if self.wire else error_shape_of(self.headers.fields)
 
 
 class FlowStates:

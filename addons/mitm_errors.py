@@ -19,8 +19,8 @@ from gateway.http.security_headers import SECURITY_HEADERS
 from gateway.http.strict_json import dump
 from gateway.http.upstream_failures import Fault
 from gateway.ids import new_request_id
-from gateway.wires import Family, Wires
-from gateway.wires.error_shapes import family_of, shaped
+from gateway.wires import Wires
+from gateway.wires.error_shapes import ErrorShape, error_shape_of, shaped, shaped_headers
 
 # mitmproxy's messages for connections that `addons/destinations.py` refuses with the kind of a fault.
 CONNECTION_REFUSED = {
@@ -30,10 +30,10 @@ CONNECTION_REFUSED = {
 }
 
 _wires = cache(Wires.discover)
-_answer: ContextVar[tuple[str, GatewayError | None, Family] | None] = ContextVar("_answer", default=None)
+_answer: ContextVar[tuple[str, GatewayError | None, ErrorShape] | None] = ContextVar("_answer", default=None)
 
 
-def answer_for(request_id: str, error: GatewayError | None = None, family: Family = "openai") -> None:
+def answer_for(request_id: str, error: GatewayError | None = None, family: ErrorShape = "openai") -> None:
     """Uses this request id, and this error if given, for the next error page of the current task.
 
     The client, made for the API `family`, finds the receipt under the id. Without `error`, the status of the page
@@ -42,11 +42,14 @@ def answer_for(request_id: str, error: GatewayError | None = None, family: Famil
     _answer.set((request_id, error, family))
 
 
-def family_of_head(lines: Sequence[bytes | bytearray]) -> Family:
+def family_of_head(lines: Sequence[bytes | bytearray]) -> ErrorShape:
     """Returns the API whose errors the client understands. The lines of a request's head may break every rule."""
     method, target = (*(lines[0] if lines else b"").decode("latin-1").split(" "), "", "")[:2]
     wire = _wires().serving(method, target.partition("?")[0])
-    return wire.family if wire else family_of((bytes(line.partition(b":")[0]).strip(), b"") for line in lines[1:])
+    if wire:
+        return wire.family
+    fields = (bytes(line).partition(b":") for line in lines[1:])
+    return error_shape_of((name.strip(), value.strip()) for name, _, value in fields)
 
 
 def _error_for(status: int) -> GatewayError:
@@ -63,7 +66,7 @@ def _error_for(status: int) -> GatewayError:
             return InternalError("The gateway failed to handle this request.")
 
 
-def error_response(status_code: int, message: str = "", family: Family = "openai") -> bytes:
+def error_response(status_code: int, message: str = "", family: ErrorShape = "openai") -> bytes:
     """Returns an error response as bytes. Drops `message`, which may quote the request.
 
     `family` is the API of a client whose request no hook has seen.
@@ -74,10 +77,10 @@ def error_response(status_code: int, message: str = "", family: Family = "openai
     return error_page(known or _error_for(status_code), request_id, family)
 
 
-def error_page(error: GatewayError, request_id: str, family: Family) -> bytes:
+def error_page(error: GatewayError, request_id: str, family: ErrorShape) -> bytes:
     """Returns the response to an error as bytes. It ends the connection."""
     headers = {"content-type": "application/json", "connection": "close", **SECURITY_HEADERS}
-    headers |= error.headers(request_id)
+    headers |= shaped_headers(error, request_id, family)
     status, body = shaped(error, request_id, family)
     response = http.Response.make(status, dump(body), headers)
     return bytes(http1.assemble_response(response))

@@ -1,7 +1,8 @@
 """Defines the errors that the gateway answers with. `gateway/api/error_handlers.py` turns them into responses.
 
 GatewayError
-├── BadRequest            400  invalid_json, invalid_encoding, invalid_request, streaming_not_supported
+├── BadRequest            400  invalid_json, invalid_encoding, invalid_request, streaming_not_supported,
+│   │                          signature_not_supported
 │   ├── LateRequest       408  request_timeout
 │   ├── UpgradeRefused    426  upgrade_refused
 │   └── HeadTooLarge      431  head_too_large

@@ -20,7 +20,7 @@ from gateway.errors import (
 )
 from gateway.http.strict_json import dump
 from gateway.ids import new_request_id
-from gateway.wires.error_shapes import family_of, shaped
+from gateway.wires.error_shapes import error_shape_of, shaped, shaped_headers
 
 _log = logging.getLogger(__name__)
 
@@ -134,9 +134,10 @@ def error_response(error: GatewayError, request: Request) -> Response:
         # The client is told to name this id to the operator.
         _log.error("%s %s", error.message, request_id)
     # Not every host of this application removes the body of a response to HEAD (RFC 9110 section 9.3.2).
-    status, body = shaped(error, request_id, family_of(request.headers.raw))
+    family = error_shape_of(request.headers.raw)
+    status, body = shaped(error, request_id, family)
     content = b"" if request.method == "HEAD" else dump(body)
-    return Response(content, status, error.headers(request_id), media_type="application/json")
+    return Response(content, status, shaped_headers(error, request_id, family), media_type="application/json")
 
 
 def is_identifier(text: str) -> bool:

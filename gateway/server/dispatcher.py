@@ -1,12 +1,14 @@
 """Serves the calls of both listeners: decides what is forwarded, what is answered here, and what is refused."""
 
 import asyncio
+import re
 from typing import Any
 
 from gateway.api.asgi_client import AsgiApp, serve
 from gateway.api.error_handlers import BEYOND_JSON, is_beyond_json, unknown_path
 from gateway.auth.credentials import refuse_repeated
 from gateway.auth.grants import check_scope
+from gateway.auth.signatures import refuse_signed
 from gateway.container import Container
 from gateway.errors import EditRefused, GatewayError, InternalError, NotFound, UnsupportedMedia, UpgradeRefused
 from gateway.http.content_encoding import decode
@@ -32,6 +34,11 @@ from gateway.wires.other_json import OTHER_JSON
 
 # Reports of clients on their own use, which repeat whole conversations.
 _TELEMETRY = ("/v1/traces/ingest", "/api/event_logging/", "/api/claude_code/metrics")
+# Model calls of Amazon Bedrock. AWS's SDKs encode `:` and `/` in the id or ARN of a model.
+_BEDROCK = re.compile(
+    r"/model/(?:[\w.:-]|%3A|%2F)+/(?:converse|converse-stream|count-tokens|invoke|invoke-with-response-stream)",
+    re.ASCII | re.IGNORECASE,
+)
 # Methods of calls that need no body.
 _READING = frozenset({"GET", "HEAD"})
 
@@ -72,8 +79,9 @@ class Dispatcher:
 
     def _check_head(self, call: Call) -> CheckedHead:
         settings = self._settings
+        path, _, query = call.path.partition("?")
+        refuse_signed(call.fields, query)
         refuse_repeated(call.fields)
-        path = call.path.partition("?")[0]
         if (
             call.listener is not Listener.PROXY
             and not path.startswith("/v1/")
@@ -113,7 +121,8 @@ class Dispatcher:
         return self._callers.identify(call.fields, call.path.partition("?")[2], client=call.client)
 
     async def _open(self, call: Call) -> ForwardedRequest | NativeResponse:
-        path = call.path.partition("?")[0]
+        path, _, query = call.path.partition("?")
+        refuse_signed(call.fields, query)
         # Other upgrades, such as h2c of clients in Java, are offers that a server may ignore (RFC 9110 section 7.8).
         if "websocket" in (_header(call, b"upgrade") or "").lower():
             if call.listener is Listener.PROXY:
@@ -121,7 +130,7 @@ class Dispatcher:
             raise UpgradeRefused("The gateway speaks no WebSocket; send the request as an HTTP POST.", param="Upgrade")
         wire = self._wires.serving(call.method, path)
         # `*` (RFC 9112 section 3.2.4) names no resource, and would not end the host in a URL.
-        if "%" in path or not path.startswith("/"):
+        if ("%" in path and _BEDROCK.fullmatch(path) is None) or not path.startswith("/"):
             raise unknown_path(path)
         if call.listener is Listener.GATEWAY:
             refuse_repeated(call.fields)
@@ -208,8 +217,11 @@ class Dispatcher:
             return NativeResponse(202, [(b"content-type", b"application/json")], b"{}", telemetry)
         if is_beyond_json(path):
             raise NotFound(f"{BEYOND_JSON}; `intercept_hosts` can omit the host.", code="unknown_route")
+        kind = _header(call, b"content-type")
         try:
-            check_media_type(_header(call, b"content-type"))
+            # AWS's SDKs declare nothing for `invoke`.
+            if kind is not None or _BEDROCK.fullmatch(path) is None:
+                check_media_type(kind)
         except UnsupportedMedia:
             message = "Only JSON can be protected, so this body is refused; `intercept_hosts` can omit its host."
             raise UnsupportedMedia(message, param="Content-Type") from None

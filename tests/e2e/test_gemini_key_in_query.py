@@ -1,6 +1,5 @@
 """Gemini's own REST form has the key in the query: the upstream gets it as a header, and no one else gets to see it."""
 
-import asyncio
 import json
 import ssl
 import subprocess
@@ -16,7 +15,7 @@ import trustme
 
 from tests.e2e.mitmweb import everything, operator
 from tests.e2e.server import OPERATOR_KEY, PLAIN, Running, gateway
-from tests.e2e.upstream import Recorded, Reply, Upstream
+from tests.e2e.upstream import Recorded, Reply, Upstream, every_host_on_loopback
 
 GOOGLE = "generativelanguage.googleapis.com"
 VERTEX = "europe-west4-aiplatform.googleapis.com"
@@ -38,16 +37,6 @@ CALLS: dict[str, Any] = {
     "/v1beta/models?pageSize=2&key={}": None,
     "/v1beta/models/gemini-x?key={}": None,
 }
-
-
-def loopback_serves_everything() -> None:
-    """Has the gateway connect to this machine, whatever the name of the host."""
-    connect = asyncio.open_connection
-
-    async def open_connection(host: str, *given: Any, **more: Any) -> Any:
-        return await connect("127.0.0.1", *given, **more)
-
-    asyncio.open_connection = open_connection  # type: ignore[assignment]
 
 
 def provider(request: Recorded) -> Reply:
@@ -86,7 +75,7 @@ def served(
         *arguments,
         web=True,
         environment={"SVC_LOG_LEVEL": "debug"},
-        prepare=loopback_serves_everything,
+        prepare=every_host_on_loopback,
     ) as running:
         yield running
 

@@ -72,6 +72,16 @@ def echo(request: Recorded) -> Reply:
     return completion({"role": "assistant", "content": content})
 
 
+def every_host_on_loopback() -> None:
+    """Has a gateway that is about to start look for every host on this machine; see `prepare` of `gateway`."""
+    connect = asyncio.open_connection
+
+    async def open_connection(host: str, *given: Any, **more: Any) -> Any:
+        return await connect("127.0.0.1", *given, **more)
+
+    asyncio.open_connection = open_connection  # type: ignore[assignment]
+
+
 class Upstream:
     """The server; `answer` may be replaced at any time. With TLS, it has a certificate for loopback and `names`."""
 

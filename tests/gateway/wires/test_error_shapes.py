@@ -18,7 +18,7 @@ from gateway.errors import (
     UnsupportedMedia,
 )
 from gateway.wires import Family
-from gateway.wires.error_shapes import code_in, family_of, shaped
+from gateway.wires.error_shapes import ErrorShape, code_in, error_shape_of, family_of, shaped, shaped_headers
 from tests.lazy import Lazy
 
 anthropic, openai, genai = Lazy("anthropic"), Lazy("openai"), Lazy("google.genai")
@@ -133,3 +133,27 @@ def test_the_message_is_shown_and_nothing_is_retried_in_vain(family: Family, cod
 )
 def test_the_api_of_a_client_shows_in_its_headers(fields: list[tuple[bytes, bytes]], family: Family) -> None:
     assert family_of(fields) == family
+
+
+@pytest.mark.parametrize(
+    ("fields", "shape"),
+    [
+        ([(b"Host", b"bedrock-runtime.us-east-1.amazonaws.com"), (b"anthropic-version", b"1")], "bedrock"),
+        ([(b"Host", b"proxy"), (b"X-Amz-Date", b"20261126T120000Z")], "bedrock"),
+        ([(b"amz-sdk-invocation-id", b"1")], "bedrock"),
+        ([(b"Host", b"api.openai.com"), (b"Anthropic-Version", b"2023-06-01")], "anthropic"),
+        ([(b"Host", b"api.openai.com")], "openai"),
+    ],
+)
+def test_clients_of_bedrock_show_in_host_and_headers(fields: list[tuple[bytes, bytes]], shape: ErrorShape) -> None:
+    assert error_shape_of(fields) == shape
+
+
+@pytest.mark.parametrize("code", ERRORS)
+def test_an_error_for_the_sdks_of_aws(code: str) -> None:
+    error = ERRORS[code]
+    status, body = shaped(error, "req_1", "bedrock")
+    assert (status, body["message"], code_in(body)) == (error.status, error.message, code)
+    headers = shaped_headers(error, "req_1", "bedrock")
+    assert headers["x-amzn-errortype"].endswith("Exception")
+    assert "x-amzn-errortype" not in shaped_headers(error, "req_1", "openai")

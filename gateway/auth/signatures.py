@@ -1,0 +1,28 @@
+"""Recognizes requests with an AWS signature (SigV4 or SigV4A), which a change of the body or of a header breaks."""
+
+from collections.abc import Iterable
+from urllib.parse import unquote_plus
+
+from gateway.errors import BadRequest
+from gateway.http.types import Field
+
+_SCHEMES = (b"aws4-hmac-sha256", b"aws4-ecdsa-p256-sha256")
+# Of a URL that is signed itself.
+_PARAMETERS = frozenset({"x-amz-signature", "x-amz-algorithm"})
+_MESSAGE = (
+    "Requests with an AWS signature cannot be protected, since hiding private text breaks the signature; nothing was "
+    "sent. Use a Bedrock API key instead (set `AWS_BEARER_TOKEN_BEDROCK`), or have the operator take the host out of "
+    "`intercept_hosts`: then nothing that is sent there is protected."
+)
+
+
+def refuse_signed(fields: Iterable[Field], query: str) -> None:
+    """Raises BadRequest (`signature_not_supported`) for a request that is signed in a header or in its query."""
+    signed = any(
+        name.lower() == b"authorization" and value.strip().lower().startswith(_SCHEMES) for name, value in fields
+    )
+    if not signed and query:
+        names = (unquote_plus(part.partition("=")[0]).lower() for part in query.split("&"))
+        signed = any(name in _PARAMETERS for name in names)
+    if signed:
+        raise BadRequest(_MESSAGE, code="signature_not_supported", param="Authorization")

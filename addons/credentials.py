@@ -19,14 +19,16 @@ _MESSAGE_HEADERS = frozenset({b"transfer-encoding", b"connection", b"upgrade"})
 
 
 class SealedHeaders(http.Headers):
-    """Headers whose credentials are sent but never shown."""
+    """Headers whose credentials are sent but never shown. `written` tells whether they were sent."""
 
     def __init__(self, fields: Iterable[Field] = ()) -> None:
+        self.written = False
         every = list(fields)
         super().__init__(_scrubbed(every))
         self._sealed = [(name, value) for name, value in every if name.lower() in CREDENTIAL_HEADERS]
 
     def __bytes__(self) -> bytes:
+        self.written = True
         if not self._sealed:
             return super().__bytes__()
         visible = [(name, value) for name, value in self.fields if name.lower() not in CREDENTIAL_HEADERS]

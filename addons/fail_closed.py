@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from mitmproxy import exceptions, http
 
 from addons.flow_state import FlowStates
+from addons.forwarding import was_sent
 from gateway.errors import GatewayError, InternalError
 from gateway.http.security_headers import SECURITY_HEADERS
 from gateway.http.strict_json import dump
@@ -72,11 +73,12 @@ class Refusals:
         state = self._states.of(flow)
         if state is None:
             return
+        sent = was_sent(flow.request)
         refuse(flow, error, state.request_id, state.family)
         if isinstance(error, InternalError):
             # The client is told to name this id to the operator.
             _log.error("%s %s", error.message, state.request_id)
-        self._gateway.fail(state.request_id, outcome)
+        self._gateway.fail(state.request_id, outcome, sent)
         self._review.refused(flow, state, error)
 
 

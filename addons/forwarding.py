@@ -35,6 +35,11 @@ def send_to(request: http.Request, url: str, fields: Iterable[Field], body: byte
     data.trailers = None
 
 
+def was_sent(request: http.Request) -> bool:
+    """Returns whether mitmproxy has written the request to its upstream: it does so once they are connected."""
+    return isinstance(request.headers, SealedHeaders) and request.headers.written
+
+
 def in_url(host: str) -> str:
     """Returns a host as URLs and `Host` have it: an IPv6 address in brackets (RFC 3986, section 3.2.2)."""
     return f"[{host}]" if ":" in host else host

@@ -18,7 +18,7 @@ from addons.connection_limits import ClientGone, Clients
 from addons.credentials import scrub, scrub_answer, seal, take_query_key, without_proxy_headers
 from addons.fail_closed import Refusals, answer_with, disarm, fail_closed
 from addons.flow_state import FlowState, FlowStates, listener_of
-from addons.forwarding import in_url, send_to
+from addons.forwarding import in_url, send_to, was_sent
 from addons.mitm_errors import answer_for
 from addons.operator_view import Review
 from addons.streamed_answers import StreamedAnswer, is_stream, prepare_head
@@ -240,7 +240,7 @@ class Protect:
             state.guard = await self._gateway.end(state.request_id, stream.end(flow.response.status_code))
         except GatewayError as error:
             _log.error("the outcome of a stream could not be recorded: %s", error.code)
-            self._gateway.fail(state.request_id, "answered")
+            self._gateway.fail(state.request_id, "answered", sent=True)
         flow.response.data.content = stream.received
         self._review.answered(flow, state)
         self._states.remove(flow)
@@ -271,7 +271,7 @@ class Protect:
         except GatewayError as error:
             # The upstream answered, and its unrestored answer is safe to pass on.
             _log.error("an answer could not be restored: %s", error.code)
-            self._gateway.fail(state.request_id, "restore_failed")
+            self._gateway.fail(state.request_id, "restore_failed", sent=True)
             state.answer = received
         else:
             state.answer, state.guard = restored
@@ -281,7 +281,7 @@ class Protect:
         error = self._reported(Fault.REDIRECT, state)
         self._review.answered(flow, state, error)
         flow.response = answer_with(error, state.request_id, flow.request.method, state.family)
-        self._gateway.fail(state.request_id, "upstream_error")
+        self._gateway.fail(state.request_id, "upstream_error", sent=True)
         self._states.remove(flow)
 
     def error(self, flow: http.HTTPFlow) -> None:
@@ -296,7 +296,8 @@ class Protect:
                 self._review.failed(flow, state)
             raise exceptions.AddonHalt
         fault = Fault.TIMED_OUT if state.late else fault_of(flow)
-        self._gateway.fail(state.request_id, "failed" if fault is not None else "cancelled")
+        outcome = "failed" if fault is not None else "cancelled"
+        self._gateway.fail(state.request_id, outcome, was_sent(flow.request))
         self._review.failed(flow, state)
         error = self._reported(fault, state) if fault is not None else None
         answer_for(state.request_id, error, state.family)

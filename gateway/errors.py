@@ -30,11 +30,11 @@ GatewayError
 A message says what went wrong, then what to do. It never repeats a rejected value, because the value may be private.
 """
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar, Self
 
-from gateway.models import ReceiptRef, RefusedText
+from gateway.models import Entity, ReceiptRef, RefusedText
 
 # Errors that may pass when the request is sent again, and those of their codes that do not.
 _WORTH_RETRYING = frozenset({408, 409, 429, 502, 503, 504})
@@ -67,7 +67,8 @@ class GatewayError(Exception):
         self.receipt: ReceiptRef | None = None
         # For the receipt of the refusal.
         self.refused: RefusedText | None = None
-        self.entity_counts: Mapping[str, int] = {}
+        self.hidden: Sequence[Entity] = ()
+        self.kept: Sequence[Entity] = ()
 
     def __reduce__(self) -> tuple[object, ...]:
         # Pickle restores only positional arguments, and errors travel between processes.

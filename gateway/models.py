@@ -172,11 +172,12 @@ UNRESTRICTED = Grant()
 
 
 class RefusedText(NamedTuple):
-    """What the receipt of a refusal says of the text: the policy, its estimated tokens, and entities by type."""
+    """The text of a refused request in numbers: the policy, estimated tokens, entities by type, and the risk."""
 
     policy: PolicyRef
     tokens: int
     entity_counts: Mapping[str, int]
+    risk: RiskLevel
 
 
 @dataclass(frozen=True, slots=True)

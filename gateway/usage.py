@@ -72,8 +72,9 @@ async def usage(store: Store) -> dict[str, Any]:
 def read_usage(repositories: Repositories) -> dict[str, Any]:
     """Returns the totals since the database was created, and the last 31 days with any activity.
 
-    `tokens.input` and `tokens.external` are the gateway's own estimates of what came in and what crossed;
-    `tokens.reported_input` and `tokens.reported_output` are what upstreams reported.
+    `tokens.input` and `tokens.external` are the gateway's own estimates of the text that came in and of the protected
+    text that was sent to upstreams, by the outcomes of the requests; `tokens.reported_input` and
+    `tokens.reported_output` are what upstreams reported.
     """
     total = _grouped(repositories.usage.totals())
     days = {

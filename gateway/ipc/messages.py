@@ -159,5 +159,5 @@ class Gateway(Protocol):
     async def edit(self, request_id: str, edited: bytes) -> ForwardedRequest:
         """Checks an operator's edit of the body and writes a receipt for it. Raises EditRefused."""
 
-    def fail(self, request_id: str, outcome: str) -> None:
-        """Records that a request got no answer. Does nothing for an unknown id."""
+    def fail(self, request_id: str, outcome: str, sent: bool = False) -> None:
+        """Records that a request got no answer, and whether it was sent. Does nothing for an unknown id."""

@@ -10,7 +10,7 @@ from gateway.pipeline.destination import Destination
 from gateway.placeholders import Placeholders, RestoreScope
 from gateway.policy import Policy
 from gateway.protection.protector import Protected
-from gateway.receipts import Receipt, shown_to
+from gateway.receipts import OutcomeDraft, Receipt, shown_to
 from gateway.wires import Body, Framing, Wire
 
 
@@ -62,7 +62,20 @@ class Exchange:
             "policy": {"id": policy.id, "version": policy.version, "hash": policy.hash},
         }
 
-    def guard_counts(self) -> dict[str, object] | None:
+    def outcome(
+        self,
+        outcome: str,
+        status: int | None = None,
+        tokens: tuple[int, int] | None = None,
+        *,
+        code: str | None = None,
+        sent: bool = False,
+    ) -> OutcomeDraft:
+        """Returns the outcome record. `sent` tells whether the request was sent, if it has an upstream at all."""
+        size = self.protected.tokens[1] if sent and self.destination.url else 0
+        return OutcomeDraft(outcome, status, tokens, self._guard_counts(), self.edit, code, size)
+
+    def _guard_counts(self) -> dict[str, object] | None:
         """Returns the guard's action and its findings counted by rule, as an outcome record holds them."""
         if self.verdict is None:
             return None

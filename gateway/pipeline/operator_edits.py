@@ -54,6 +54,7 @@ class OperatorEdits:
         body, size = await self._workers.run(check, key=exchange.caller.key_id, cost=cost)
         receipt = await self._receipts.append(_draft(exchange.receipt, body, size), exchange.caller.key_id)
         exchange.body, exchange.edit = body, receipt.request_id
+        exchange.protected.tokens = exchange.protected.tokens[0], size
         return receipt
 
     def _check(self, exchange: Exchange, source: bytes, edited: bytes) -> tuple[bytes, int]:

@@ -14,7 +14,7 @@ from gateway.assessment import Assessment, Finding, assess
 from gateway.auth.grants import permitted_policy
 from gateway.auth.quotas import Quotas
 from gateway.concurrency.thread_pool import Workers
-from gateway.errors import BadRequest, BadUpstream, NotFound
+from gateway.errors import BadRequest, BadUpstream, NotFound, UpstreamTimeout
 from gateway.http.strict_json import dump
 from gateway.http.types import Field
 from gateway.ipc.messages import StreamEnd, StreamPlan
@@ -36,8 +36,6 @@ from gateway.receipts import OutcomeDraft, Receipt, ReceiptDraft, ReceiptLog, at
 from gateway.sharding import Sharded, shard
 from gateway.text.token_estimate import estimate
 from gateway.wires import Body, Conversation, Wire
-
-type _Tokens = tuple[int, int] | None
 
 # Bytes. Shorter answers take a few milliseconds, less than handing them to another thread would cost.
 _THREAD_THRESHOLD = 16 * 1024
@@ -105,7 +103,7 @@ class Pipeline:
             size = sum(map(estimate, texts))
             return found, self._assess(spans, found.kept, texts, conversation, policy, size, advice=True)
 
-        with described(conversation, policy):
+        with described(conversation, policy, self._protector.types):
             return await self._work(job, caller, conversation)
 
     async def shard(
@@ -137,7 +135,7 @@ class Pipeline:
             protected.values = dict.fromkeys(text[span.start : span.end] for span in spans)
             return sharded, protected, assessment
 
-        with described(conversation, policy):
+        with described(conversation, policy, self._protector.types):
             return await self._work(job, caller, conversation)
 
     async def protect(
@@ -148,7 +146,7 @@ class Pipeline:
         def job() -> tuple[Protected, Assessment]:
             return self._protect(conversation, policy, placeholders, caller, advice=True)
 
-        with described(conversation, policy):
+        with described(conversation, policy, self._protector.types):
             return await self._work(job, caller, conversation)
 
     async def forwarded_headers(self, destination: Destination, caller: Caller) -> list[Field]:
@@ -260,7 +258,7 @@ class Pipeline:
             )
             return protected, assessment, headers
 
-        with described(conversation, policy):
+        with described(conversation, policy, self._protector.types):
             check_form(conversation, policy)
             protected, assessment, headers = await self._work(job, caller, conversation, destination)
             wire.set_model(body, destination.model)
@@ -295,7 +293,7 @@ class Pipeline:
             resumable=conversation.resumable,
         )
         if refused is not None:
-            self._finish(exchange, "refused", None, None, refused.code)
+            self._finish(exchange, exchange.outcome("refused", code=refused.code))
             refused.receipt = receipt.ref
             raise refused
         return exchange
@@ -348,7 +346,7 @@ class Pipeline:
         else:
             self._answers.review(exchange, end)
         self._remember(exchange, end.ids)
-        self._finish(exchange, end.outcome, end.status, end.tokens)
+        self._finish(exchange, exchange.outcome(end.outcome, end.status, end.tokens, sent=True))
 
     async def close(self, exchange: Exchange, status: int, body: bytes, *, annotate: bool) -> bytes:
         """Guards the upstream's answer, restores it for the client, and records the outcome.
@@ -361,7 +359,7 @@ class Pipeline:
         else:
             answer = self._answers.restore(exchange, status, body, annotate=annotate)
         self._remember(exchange, answer.ids)
-        self._finish(exchange, answer.outcome, status, answer.tokens)
+        self._finish(exchange, exchange.outcome(answer.outcome, status, answer.tokens, sent=True))
         if annotate and answer.outcome == "unreadable_answer":
             raise BadUpstream("The upstream's answer is not a JSON object.", code="upstream_invalid")
         return answer.body
@@ -381,19 +379,16 @@ class Pipeline:
         with attach_to_errors(exchange.receipt):
             try:
                 yield
-            except BaseException:
-                self.fail(exchange, "failed")
+            except BaseException as error:
+                sent = isinstance(error, BadUpstream | UpstreamTimeout) and error.code != BadUpstream.default_code
+                self.fail(exchange, "failed", sent=sent)
                 raise
 
-    def fail(self, exchange: Exchange, outcome: str) -> None:
-        """Records that an opened exchange got no answer. Safe to call twice."""
-        self._finish(exchange, outcome, None, None)
+    def fail(self, exchange: Exchange, outcome: str, *, sent: bool = False) -> None:
+        """Records that an opened exchange got no answer, and whether it was sent. Safe to call twice."""
+        self._finish(exchange, exchange.outcome(outcome, sent=sent))
 
-    def _finish(
-        self, exchange: Exchange, outcome: str, status: int | None, tokens: _Tokens, code: str | None = None
-    ) -> None:
-        if exchange.closed:
-            return
-        exchange.closed = True
-        draft = OutcomeDraft(outcome, status, tokens, exchange.guard_counts(), exchange.edit, code)
-        self._receipts.append_outcome(exchange.request_id, draft, exchange.caller.key_id)
+    def _finish(self, exchange: Exchange, draft: OutcomeDraft) -> None:
+        if not exchange.closed:
+            exchange.closed = True
+            self._receipts.append_outcome(exchange.request_id, draft, exchange.caller.key_id)

@@ -2,10 +2,14 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
 
+from gateway.assessment.evidence import gather
+from gateway.assessment.risk import rate
+from gateway.detection import EntityType
 from gateway.errors import GatewayError, Unauthorized
 from gateway.models import Caller, PolicyRef, RefusedText, RiskLevel, RouteDecision
 from gateway.policy import Policy
@@ -19,13 +23,15 @@ _MOST_KEYS = 10_000
 
 
 @contextmanager
-def described(conversation: Conversation, policy: Policy) -> Iterator[None]:
+def described(conversation: Conversation, policy: Policy, types: Mapping[str, EntityType]) -> Iterator[None]:
     """Notes in every GatewayError raised inside what its refusal says of the conversation."""
     try:
         yield
     except GatewayError as error:
         size = sum(map(estimate, conversation.texts()))
-        error.refused = RefusedText(policy.ref, size, error.entity_counts)
+        counts = Counter(entity.type for entity in error.hidden)
+        risk = rate(gather(error.hidden, error.kept, types, policy, conversation.privacy_mode), size)
+        error.refused = RefusedText(policy.ref, size, dict(sorted(counts.items())), risk.level)
         raise
 
 
@@ -89,7 +95,7 @@ class Refusals:
             engine_version=version,
             model_hash=model_hash,
             route=RouteDecision.BLOCKED.value,
-            risk_level=RiskLevel.NONE.value,
+            risk_level=(refused.risk if refused else RiskLevel.NONE).value,
             entity_counts=refused.entity_counts if refused else {},
             transformation_counts={},
             tokens_input=refused.tokens if refused else 0,

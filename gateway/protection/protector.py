@@ -144,7 +144,8 @@ class Protector:
         if blocked and block:
             message = f"The policy `{policy.id}` does not let {', '.join(blocked)} leave."
             error = Forbidden(message, code="blocked_by_policy")
-            error.entity_counts = _counted(s.type for f in result for spans in f.spans for s in spans)
+            error.hidden = [span.entity() for found in result for spans in found.spans for span in spans]
+            error.kept = [entity for found in result for entity in found.kept]
             raise error
         return result
 

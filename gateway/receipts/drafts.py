@@ -50,7 +50,8 @@ class ReceiptDraft:
     """The contents of a receipt. Raises ValueError, naming the field, for anything that a receipt must not hold.
 
     `protected_digest` is SHA-256 in hex over the forwarded bytes. `tokens_input` and `tokens_external` estimate the
-    source and the forwarded text. `amends` names the request that an operator edited; the digest is then of the edit.
+    source and the text that may leave. `amends` names the request that an operator edited; the digest is then of the
+    edit.
     """
 
     request_id: str
@@ -97,8 +98,8 @@ class OutcomeDraft:
 
     `status` is the upstream's HTTP status, `tokens` its reported usage (input, output); impossible numbers become None,
     since the upstream chose them. Only the action and the counts by kind are kept of the guard's verdict. `edit` is the
-    request id of the receipt of an operator's edit, `code` that of the error of a refusal. Raises ValueError, naming
-    the field.
+    request id of the receipt of an operator's edit, `code` that of the error of a refusal. `tokens_sent` estimates the
+    text that was sent to an upstream, if any was. Raises ValueError, naming the field.
     """
 
     outcome: str
@@ -107,9 +108,11 @@ class OutcomeDraft:
     guard: Mapping[str, Any] | None = None
     edit: str | None = None
     code: str | None = None
+    tokens_sent: int = 0
 
     def __post_init__(self) -> None:
         _word(self.outcome, OUTCOMES, "outcome")
+        _number(self.tokens_sent, "tokens_sent")
         if self.status is not None:
             _integer(self.status, "status")
             if not 100 <= self.status <= 599:

@@ -94,7 +94,6 @@ class ReceiptLog:
                     ("routes", draft.route, 1),
                     ("risk_levels", draft.risk_level, 1),
                     ("tokens", "input", draft.tokens_input),
-                    ("tokens", "external", draft.tokens_external),
                     *(("entities", name, number) for name, number in draft.entity_counts.items()),
                     *(("transformations", name, number) for name, number in draft.transformation_counts.items()),
                 ],
@@ -134,6 +133,7 @@ class ReceiptLog:
                 [
                     ("outcomes", draft.outcome, 1),
                     *([("refusals", draft.code, 1)] if draft.code else []),
+                    ("tokens", "external", draft.tokens_sent),
                     ("tokens", "reported_input", reported[0]),
                     ("tokens", "reported_output", reported[1]),
                 ],

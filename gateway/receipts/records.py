@@ -118,7 +118,7 @@ def receipt_body(draft: ReceiptDraft, head: Head, key_id: str) -> Body:
 def outcome_body(request_id: str, draft: OutcomeDraft, receipt_hash: str, head: Head, key_id: str) -> Body:
     """The body of an outcome that comes after `head`."""
     tokens = draft.tokens
-    optional = {"edit": draft.edit, "code": draft.code}
+    optional = {"edit": draft.edit, "code": draft.code, "tokens_sent": draft.tokens_sent}
     return {
         "request_id": request_id,
         "sequence": head.size + 1,

@@ -291,10 +291,10 @@ class Dispatcher:
         receipt = await self._edits.apply(exchange, edited)
         return ForwardedRequest("", (), exchange.body, receipt.ref)
 
-    def fail(self, request_id: str, outcome: str) -> None:
+    def fail(self, request_id: str, outcome: str, sent: bool = False) -> None:
         exchange = self._exchanges.pop(request_id, None)
         if exchange is not None:
-            self._pipeline.fail(exchange, outcome)
+            self._pipeline.fail(exchange, outcome, sent=sent)
 
     def stop(self) -> None:
         """Records every request under way as cancelled."""

@@ -85,8 +85,8 @@ class RemoteGateway:
         forwarded: ForwardedRequest = await self._link.call("edit", request_id, edited)
         return forwarded
 
-    def fail(self, request_id: str, outcome: str) -> None:
-        self._link.tell("fail", request_id, outcome)
+    def fail(self, request_id: str, outcome: str, sent: bool = False) -> None:
+        self._link.tell("fail", request_id, outcome, sent)
 
 
 @contextlib.contextmanager

@@ -9,6 +9,7 @@ from mitmproxy.test import tflow
 from mitmproxy.tools.web.app import flow_to_json
 
 from addons.credentials import CREDENTIAL_HEADERS, SCRUBBED, scrub, seal
+from addons.forwarding import was_sent
 
 # Put together, so that no scanner of this repository takes it for a live one.
 SECRET = b"Bearer " + b"sk-canary-" + b"4711" * 8
@@ -21,7 +22,9 @@ def headers(name: str) -> http.Headers:
 @pytest.mark.parametrize("name", sorted(name.decode() for name in CREDENTIAL_HEADERS))
 def test_a_sealed_credential_is_written_to_the_wire_only(name: str) -> None:
     sealed = seal(headers(name))
+    assert not sealed.written
     assert bytes(sealed).count(SECRET) == 1
+    assert sealed.written
     assert sealed[name] == SCRUBBED.decode()
     assert b"canary" not in b"".join(part for field in sealed.fields for part in field)
     assert "canary" not in repr(sealed) + repr(sealed.get_state())
@@ -48,10 +51,14 @@ def test_what_operators_can_look_at_does_not_hold_it() -> None:
     assert flow.response is not None
     flow.response.headers = seal(http.Headers([(b"Set-Cookie", SECRET), (b"Set-Cookie", SECRET)]))
     assert b"canary" in assemble_request_head(flow.request)
+    flow.request.headers = seal(headers("authorization"))
     seen: list[object] = [flow.get_state(), flow_to_json(flow), SaveHar().make_har([flow]), flow.copy().get_state()]
+    assert not was_sent(flow.request)
     restored = mitm_flow.Flow.from_state(flow.get_state())
     seen.append(restored.get_state())
     assert "canary" not in repr(seen)
+    assemble_request_head(flow.request)
+    assert was_sent(flow.request)
 
 
 def test_a_change_of_another_header_is_written_and_the_credential_still_is() -> None:

@@ -102,7 +102,7 @@ def test_in_the_middle_of_a_search(
         assert "code" not in receipt["outcome"]
         assert receipt["tokens"]["external"] == 0
         used = client.get("/v1/usage").json()
-        assert (used["outcomes"], used["refusals"]) == ({"cancelled": 1}, {})
+        assert (used["outcomes"], used["refusals"], used["tokens"]["external"]) == ({"cancelled": 1}, {}, 0)
         assert ("cancelled", 1) in uses(client)
         assert "canary" not in running.output()
         assert "ERROR" not in running.output()
@@ -123,7 +123,9 @@ def test_while_the_upstream_answers(tmp_path: Path, upstream: Upstream) -> None:
             while not upstream.recorded:
                 time.sleep(0.05)
         try:
-            assert newest(client)["outcome"]["outcome"] == "cancelled"
+            outcome = newest(client)["outcome"]
         finally:
             recorded.set()
+        assert outcome["outcome"] == "cancelled"
+        assert client.get("/v1/usage").json()["tokens"]["external"] == outcome["tokens_sent"] > 0
     assert CANARY.encode() not in upstream.recorded[0].body

@@ -32,7 +32,7 @@ def sums(receipts: list[dict[str, Any]]) -> dict[str, Any]:
         reported = [outcome["tokens"] for outcome in ended if outcome["tokens"]]
         tokens = {
             "input": sum(receipt["tokens"]["input"] for receipt in begun),
-            "external": sum(receipt["tokens"]["external"] for receipt in begun),
+            "external": sum(outcome.get("tokens_sent", 0) for outcome in ended),
             "reported_input": sum(tokens["input"] for tokens in reported),
             "reported_output": sum(tokens["output"] for tokens in reported),
         }
@@ -94,7 +94,9 @@ async def test_the_meters_are_the_sums_of_the_receipts(
                 await log.append(draft(receipt.request_id), "key_anna")
         for _ in range(dice.randrange(3)):
             tokens = (dice.randrange(1000), dice.randrange(1000)) if dice.random() < 0.7 else None
-            outcome = OutcomeDraft(dice.choice(sorted(OUTCOMES)), 200, tokens)
+            outcome = OutcomeDraft(
+                dice.choice(sorted(OUTCOMES)), 200, tokens, tokens_sent=dice.choice([0, dice.randrange(1000)])
+            )
             log.append_outcome(receipt.request_id, outcome, "key_anna")
 
     await asyncio.gather(*(one(number) for number in range(40)))

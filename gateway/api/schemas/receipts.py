@@ -47,7 +47,7 @@ class EngineReply(Reply):
 
 
 class ReceiptTokensReply(Reply):
-    """Estimated tokens received (`input`) and sent to an upstream (`external`)."""
+    """Estimated tokens received (`input`) and, after protection, allowed to leave (`external`)."""
 
     input: Count
     external: Count
@@ -85,6 +85,11 @@ class OutcomeReply(Reply):
     )
     code: str | SkipJsonSchema[None] = Field(
         None, description="For `refused`: code of the error, as the client got it.", json_schema_extra=omit_default
+    )
+    tokens_sent: Count | SkipJsonSchema[None] = Field(
+        None,
+        description="Estimated tokens sent to an upstream, if any are known to have been.",
+        json_schema_extra=omit_default,
     )
     salt: Salt | SkipJsonSchema[None] = _for_operators(_SALT)
     previous_hash: Digest | SkipJsonSchema[None] = _for_operators("`hash` of the previous record.")

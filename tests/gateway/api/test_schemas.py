@@ -57,7 +57,7 @@ async def test_receipts_are_what_is_said_of_them(data_dir: Path) -> None:
     amended, guard = "req_" + "0" * 32, {"action": "flag", "findings": {"forged_placeholder": 1}}
     with opened(data_dir) as log:
         await log.append(draft("req_01", operation="edit", amends=amended), "key_anna")
-        log.append_outcome("req_01", OutcomeDraft("answered", 200, (1, 2), guard, amended, "forbidden"), "key_anna")
+        log.append_outcome("req_01", OutcomeDraft("answered", 200, (1, 2), guard, amended, "forbidden", 98), "key_anna")
         receipt = (await log.get("req_01", OPERATOR)).as_dict()
         AnchorReply.model_validate(await log.anchor_payload("req_01", OPERATOR))
         VerificationReply.model_validate((await log.verify("req_01", OPERATOR)).as_dict())

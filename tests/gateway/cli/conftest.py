@@ -24,7 +24,9 @@ def ids(data_dir: Path) -> list[str]:
         for each in drafts:
             await log.append(each, "key_anna")
         guard = {"action": "flag", "findings": {"forged_placeholder": 2}}
-        log.append_outcome(drafts[0].request_id, OutcomeDraft("answered", 200, (5, 7), guard), "key_anna")
+        log.append_outcome(
+            drafts[0].request_id, OutcomeDraft("answered", 200, (5, 7), guard, tokens_sent=98), "key_anna"
+        )
 
     with opened(data_dir) as log:
         asyncio.run(fill(log))

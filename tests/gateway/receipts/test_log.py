@@ -61,7 +61,7 @@ async def test_an_outcome_is_a_second_record_of_the_same_request(log: ReceiptLog
     receipt = await log.append(draft(), ANNA.key_id)
     other = await log.append(draft(), ANNA.key_id)
     verdict = {"action": "redact", "findings": [{"kind": "forged_placeholder", "count": 2}]}
-    log.append_outcome(receipt.request_id, OutcomeDraft("guarded", 200, (80, 20), verdict), ANNA.key_id)
+    log.append_outcome(receipt.request_id, OutcomeDraft("guarded", 200, (80, 20), verdict, tokens_sent=98), ANNA.key_id)
     outcome = (await log.get(receipt.request_id, ANNA)).as_dict()["outcome"]
     assert outcome["sequence"] == 3
     assert outcome["receipt_hash"] == receipt.hash

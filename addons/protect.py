@@ -12,6 +12,7 @@ from contextlib import nullcontext
 from functools import partial
 
 from mitmproxy import exceptions, http
+from mitmproxy.flow import Error
 from mitmproxy.net.http.http1 import expected_http_body_size
 
 from addons.connection_limits import ClientGone, Clients

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from enum import Enum
 from time import monotonic, time
-from typing import Any, Protocol
+from typing import Any
 
 from mitmproxy import connection, ctx, http
 from mitmproxy.flow import Error
@@ -19,6 +19,7 @@ from mitmproxy.proxy import events
 from mitmproxy.proxy.server_hooks import ServerConnectionHookData
 
 from addons.logs import RareWarning
+from addons.metered_reader import MeteredReader
 from addons.mitm_errors import error_page
 from gateway.concurrency.memory import trim_soon
 from gateway.config.settings import Settings
@@ -26,8 +27,6 @@ from gateway.errors import LateRequest, TooManyRequests, Unavailable
 from gateway.ids import new_request_id
 from gateway.wires.error_shapes import ErrorShape
 
-# Bytes still read while a client is held back: enough to notice that it has disconnected.
-_SPARE_BYTES = 128 * 1024
 # Upstream connections that one client connection may keep open.
 _MOST_UPSTREAMS = 8
 _LINGER_SECONDS = 5.0
@@ -46,72 +45,6 @@ class Phase(Enum):
     BUSY = "busy"
     TUNNEL = "tunnel"
     CLOSING = "closing"
-
-
-class ClientGone(Exception):
-    """The client has closed its connection, so no answer is needed."""
-
-
-class _Reader(Protocol):
-    async def read(self, n: int) -> bytes: ...
-
-
-class MeteredReader:
-    """Reads from a client, records the time of the last read, and pauses while the client is held back."""
-
-    def __init__(self, reader: _Reader) -> None:
-        self._reader = reader
-        self._holds = 0
-        self._spare = 0
-        self._released = asyncio.Event()
-        self._ended = False
-        self._working: asyncio.Task[object] | None = None
-        self.read_at = monotonic()
-
-    async def read(self, n: int) -> bytes:
-        try:
-            if self._holds and self._spare <= 0:
-                await self._released.wait()
-            data = await self._reader.read(n)
-        except BaseException:
-            self._end()
-            raise
-        if not data:
-            self._end()
-        self._spare -= len(data)
-        self.read_at = monotonic()
-        return data
-
-    def _end(self) -> None:
-        self._ended = True
-        if self._working is not None:
-            self._working.cancel()
-
-    @contextmanager
-    def until_closed(self) -> Iterator[None]:
-        """Cancels what the current task awaits in this context when the client closes, and raises ClientGone."""
-        if self._ended:
-            raise ClientGone
-        task = self._working = asyncio.current_task()
-        try:
-            yield
-        except asyncio.CancelledError:
-            if task is None or not self._ended or task.uncancel():
-                raise
-            raise ClientGone from None
-        finally:
-            self._working = None
-
-    def hold(self) -> None:
-        if not self._holds:
-            self._spare = _SPARE_BYTES
-            self._released.clear()
-        self._holds += 1
-
-    def release(self) -> None:
-        self._holds = max(0, self._holds - 1)
-        if not self._holds:
-            self._released.set()
 
 
 @dataclass(slots=True, eq=False)
@@ -145,7 +78,7 @@ class ClientState:
 
     @contextmanager
     def held_back(self) -> Iterator[None]:
-        """Limits reading from the client to `_SPARE_BYTES` for the duration of the context."""
+        """Reads next to nothing from the client for the duration of the context."""
         if self.reader is None:
             yield
             return

@@ -16,7 +16,6 @@ import orjson
 _PLAIN_SPEAKERS = (
     "mitmproxy.addons.proxyserver",
     "mitmproxy.proxy.mode_servers",
-    "mitmproxy.tools.web.master",
     "mitmproxy.addons.errorcheck",
 )
 _RARE_SECONDS = 10.0

@@ -3,6 +3,7 @@
 import gc
 import logging
 import socket
+from contextlib import ExitStack
 
 from mitmproxy import ctx, exceptions
 from mitmproxy.tools.web.master import WebMaster
@@ -16,6 +17,7 @@ from addons.graceful_shutdown import GracefulShutdown
 from addons.head_limits import MessageLimits, PrefaceLimit, bound_messages
 from addons.master import build_master
 from addons.mitm_errors import speak_json
+from addons.mitmweb_address import shown_address
 from addons.open_files import affordable_connections
 from addons.operator_actions import NoReplay, OperatorHold
 from addons.operator_view import Review
@@ -59,7 +61,7 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
     parse_hellos_once()
     connections = affordable_connections(settings.max_connections)
     try:
-        async with running(settings, end) as (gateway, first_key, lost):
+        async with running(settings, end) as (gateway, lost):
             states = FlowStates()
             delivery = ResponseDelivery(states)
             delivery.install()
@@ -101,7 +103,6 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
                 )
             except exceptions.OptionsError as error:
                 raise refused_by_mitmproxy(error) from None
-            master.addons.add(Welcome(settings, str(certificate.resolve()), first_key))
             ending = GracefulShutdown(master, states, settings.shutdown_seconds)
             master.addons.add(ending)
             lost.add_done_callback(lambda _: master.shutdown())
@@ -109,7 +110,11 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
             gc.collect()
             gc.freeze()
             use_huge_pages()
-            with ending.on_signals():
+            with ending.on_signals(), ExitStack() as shown:
+                web_address = None
+                if isinstance(master, WebMaster):
+                    web_address = shown.enter_context(shown_address(master.web_url, settings.data_dir))
+                master.addons.add(Welcome(settings, str(certificate.resolve()), web_address))
                 await master.run()
             if lost.done():
                 _log.error("the gateway process has ended unexpectedly; shutting down")
@@ -123,10 +128,10 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
 class Welcome:
     """Logs the addresses, and prints them with a first example, once all listeners are up."""
 
-    def __init__(self, settings: Settings, certificate: str, new_key: str | None) -> None:
+    def __init__(self, settings: Settings, certificate: str, web_address: str | None) -> None:
         self._settings = settings
         self._certificate = certificate
-        self._new_key = new_key
+        self._web_address = web_address
 
     def running(self) -> None:
         ports = [
@@ -137,20 +142,15 @@ class Welcome:
         proxy = listener_url(settings.proxy_host, ports[1]) if settings.proxy else None
         _log.info("serving on %s%s", gateway, f", and as a proxy on {proxy}" if proxy else "")
         bundle = bundle_of(self._settings.certs_dir).resolve()
-        key = self._new_key or ("$KEY" if self._settings.api_key is None else "$SVC_API_KEY")
+        key = "$KEY" if self._settings.api_key is None else "$SVC_API_KEY"
         lines = [
             "",
             f"Privacy Gateway listens on {gateway} (base URL {gateway}/v1)"
             + (f" and, as a proxy, on {proxy}" if proxy else ""),
             "",
         ]
-        if self._new_key:
-            lines += [f"Your operator key, shown this once:  {self._new_key}", ""]
-        elif self._settings.api_key is None:
-            lines += [
-                f"Keys exist already (`{COMMAND} keys create` makes another); $KEY stands for one below.",
-                "",
-            ]
+        if self._settings.api_key is None:
+            lines += [f"$KEY is your key. `{COMMAND} keys create LABEL` makes another.", ""]
         lines += [
             "Try this:",
             f'  curl -s {gateway}/v1/chat/completions -H "Authorization: Bearer {key}" \\',
@@ -165,7 +165,7 @@ class Welcome:
                 f"No code change:  HTTPS_PROXY={used} SSL_CERT_FILE={bundle}",
                 f"                 (the authority alone: {self._certificate}; how to trust it: {COMMAND} ca)",
             ]
-        if isinstance(ctx.master, WebMaster):
-            lines.append(f"What crossed:    {ctx.master.web_url}")
+        if self._web_address is not None:
+            lines.append(f"mitmweb:         {self._web_address}")
         lines += [f"Interface:       {gateway}/docs", "Stop with Ctrl-C.", ""]
         print("\n".join(lines), flush=True)

@@ -187,13 +187,6 @@ class Container:
         self.store.check()
         self.receipts.check()
 
-    async def first_key(self) -> str | None:
-        """Creates and returns an operator key if there is no key yet, in the store or in the environment."""
-        if self.settings.api_key is not None or not self.keys.empty:
-            return None
-        secret, _ = await self.keys.create("first operator", Scope.OPERATOR)
-        return secret
-
     async def verify(self, request_id: str, caller: Caller) -> Verification:
         """Recomputes a receipt and the whole log, and checks that the policy the receipt names is still available."""
         verification = await self.receipts.verify(request_id, caller)

@@ -110,10 +110,10 @@ def serving(installed: Installed) -> Iterator[Serving]:
         while "Stop with Ctrl-C." not in log.read_text() and time.monotonic() < deadline and process.poll() is None:
             time.sleep(0.1)
         told = log.read_text()
-        url, key = re.search(r"listens on (\S+)", told), re.search(r"shown this once: +(svck_\S+)", told)
+        url, file = re.search(r"listens on (\S+)", told), re.search(r"KEY=\$\(cat (\S+)\)", told)
         assert url, told
-        assert key, told
-        yield Serving(url[1], key[1], told)
+        assert file, told
+        yield Serving(url[1], Path(file[1]).read_text().strip(), told)
     finally:
         process.send_signal(signal.SIGINT)
         try:

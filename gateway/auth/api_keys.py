@@ -6,7 +6,7 @@ A fast hash is enough, because a secret is 256 random bits rather than a passwor
 import math
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -125,15 +125,23 @@ class KeyRing:
         return None
 
     async def create(
-        self, label: str, scope: Scope, grant: Grant = UNRESTRICTED, lifetime: timedelta | None = None
+        self,
+        label: str,
+        scope: Scope,
+        grant: Grant = UNRESTRICTED,
+        lifetime: timedelta | None = None,
+        *,
+        show: Callable[[str], object] = lambda _: None,
     ) -> tuple[str, KeyRecord]:
         """Creates a key. Returns its secret, which cannot be shown again, and its record. Raises Unprocessable.
 
-        `scope` is `client` or `operator`; the grant restricts it further.
+        `scope` is `client` or `operator`; the grant restricts it further. `show` gets the secret before the key is
+        stored; if it raises, there is no key.
         """
         if not (0 < len(label) <= _LONGEST_LABEL and label.isprintable()):
             raise Unprocessable(f"A label has 1 to {_LONGEST_LABEL} printable characters.", param="label")
         secret = _PREFIX + token_urlsafe(32)
+        show(secret)
         now = _now()
         expires_at = self._latest() + lifetime if lifetime is not None else None
         record = KeyRecord("key_" + token_hex(8), label, scope, now, None, expires_at, grant)

@@ -45,10 +45,9 @@ _STOP_SECONDS = 15.0
 
 
 class Running(NamedTuple):
-    """A running gateway. `first_key` is an operator key created by this start; `lost` is done when its process ends."""
+    """A running gateway. `lost` is done when its process ends."""
 
     gateway: Gateway
-    first_key: str | None
     lost: asyncio.Future[None]
 
 
@@ -129,15 +128,15 @@ async def running(settings: Settings, end: socket.socket | None) -> AsyncIterato
     Raises SettingsError and GatewayError.
     """
     if end is None:
-        async with _local_gateway(settings) as (gateway, first_key):
-            yield Running(gateway, first_key, asyncio.get_running_loop().create_future())
+        async with _local_gateway(settings) as gateway:
+            yield Running(gateway, asyncio.get_running_loop().create_future())
         return
     link = await Link.open(end)
     try:
-        first_key = await link.call("begin")
+        await link.call("begin")
         watching = asyncio.create_task(link.watch())
         try:
-            yield Running(RemoteGateway(link), first_key, link.lost)
+            yield Running(RemoteGateway(link), link.lost)
         finally:
             watching.cancel()
     finally:
@@ -145,18 +144,19 @@ async def running(settings: Settings, end: socket.socket | None) -> AsyncIterato
 
 
 @contextlib.asynccontextmanager
-async def _local_gateway(
-    settings: Settings, searches: "Searches | None" = None
-) -> AsyncIterator[tuple[Gateway, str | None]]:
+async def _local_gateway(settings: Settings, searches: "Searches | None" = None) -> AsyncIterator[Gateway]:
     # Slow to import, and not needed by the process of the listeners.
     from gateway.api.app import create_app
     from gateway.container import Container
     from gateway.server.dispatcher import Dispatcher
+    from gateway.server.first_key import make_first_key
 
     async with await Container.start(settings, searches) as container:
         dispatcher = Dispatcher(container, create_app(container))
         try:
-            yield dispatcher, await container.first_key()
+            if settings.api_key is None and container.keys.empty:
+                await make_first_key(container.keys, settings.data_dir)
+            yield dispatcher
         finally:
             dispatcher.stop()
 
@@ -200,8 +200,8 @@ async def _serve(end: socket.socket, settings: Settings, searches: "Searches") -
     async with contextlib.AsyncExitStack() as stack:
         calls: dict[str, Callable[..., Any]] = {}
 
-        async def begin() -> str | None:
-            gateway, first_key = await stack.enter_async_context(_local_gateway(settings, searches))
+        async def begin() -> None:
+            gateway = await stack.enter_async_context(_local_gateway(settings, searches))
             calls.update(check_proxy_key=gateway.check_proxy_key, check_head=gateway.check_head)
             calls.update(open=gateway.open, edit=gateway.edit)
             calls.update(stream_plan=gateway.stream_plan, close=gateway.close, end=gateway.end, fail=gateway.fail)
@@ -211,7 +211,6 @@ async def _serve(end: socket.socket, settings: Settings, searches: "Searches") -
             if settings.detection == "patterns":
                 # With the models, it would take memory that they need more.
                 use_huge_pages()
-            return first_key
 
         calls["begin"] = begin
         await answer(end, calls, known=(GatewayError, SettingsError))

@@ -99,6 +99,13 @@ def test_what_speaks_of_the_start_is_left(written: io.StringIO) -> None:
     assert [line["message"][:16] for line in lines(written)] == ["address already ", "Client TLS hands"]
 
 
+@pytest.mark.parametrize("module", ["master", "webaddons"])
+def test_mitmweb_s_address_with_its_token_is_not_logged(written: io.StringIO, module: str) -> None:
+    logging.getLogger(f"mitmproxy.tools.web.{module}").warning(f"Web server listening at http://h/?token={CANARY}")
+    assert CANARY not in written.getvalue()
+    assert len(lines(written)) == 1
+
+
 def test_a_rare_warning_loses_no_count(written: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
     monkeypatch.setattr(logs, "monotonic", lambda: now)

@@ -12,8 +12,11 @@ def shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *
     servers = [SimpleNamespace(listen_addrs=[("::1", port, 0, 0)]) for port in ports]
     master = SimpleNamespace(addons={"proxyserver": SimpleNamespace(servers=servers)})
     monkeypatch.setattr(server, "ctx", SimpleNamespace(master=master))
-    server.Welcome(load_settings(**given), "ca.pem", None).running()
-    return capsys.readouterr().out
+    server.Welcome(load_settings(**given), "ca.pem", "http://127.0.0.1:8081/").running()
+    text = capsys.readouterr().out
+    assert "mitmweb:         http://127.0.0.1:8081/\n" in text
+    assert "svck_" not in text
+    return text
 
 
 def test_the_addresses_shown_can_be_requested(

@@ -17,15 +17,15 @@ type Flow = dict[str, Any]
 
 
 def token_of(running: Running) -> str:
-    """The token in the address of mitmweb that the gateway printed."""
-    token = re.search(r"\?token=(\w+)", running.output())
-    assert token, "the gateway prints mitmweb's address"
+    """The token in the file that the gateway leaves at its start."""
+    token = re.search(r"\?token=(\w+)", (running.data / "mitmweb.url").read_text())
+    assert token, "the gateway writes mitmweb's address"
     return token[1]
 
 
 @contextmanager
 def operator(running: Running) -> Iterator[httpx.Client]:
-    """A client with the token that the gateway printed at its start."""
+    """A client with the token that the gateway made at its start."""
     token = token_of(running)
     with httpx.Client(
         base_url=f"http://127.0.0.1:{running.web_port}", trust_env=False, verify=PLAIN, timeout=30

@@ -263,7 +263,7 @@ def test_zero_is_any_free_port_for_all_of_them_at_once(tmp_path: Path) -> None:
             time.sleep(0.05)
         told = output.read_text()
         assert told.startswith(STARTING)
-        listening = re.findall(r"(?:listens on|a proxy, on|What crossed:) +http://127\.0\.0\.1:(\d+)", told)
+        listening = re.findall(r"(?:listens on|a proxy, on|mitmweb:) +http://127\.0\.0\.1:(\d+)", told)
         assert len(set(listening)) == 3, told
         assert "0" not in listening
         for port in map(int, listening[::2]):

@@ -46,6 +46,25 @@ async def test_a_new_key_opens_at_once_and_says_who_it_is(ring: KeyRing) -> None
     assert await ring.list() == (record, operator)
 
 
+async def test_a_secret_is_shown_before_its_key_exists(ring: KeyRing) -> None:
+    shown: list[str] = []
+
+    def show(secret: str) -> None:
+        with pytest.raises(Unauthorized):
+            ring.authenticate(secret)
+        shown.append(secret)
+
+    secret, _ = await ring.create("laptop", Scope.CLIENT, show=show)
+    assert shown == [secret]
+
+    def fail(_: str) -> None:
+        raise OSError
+
+    with pytest.raises(OSError):
+        await ring.create("desk", Scope.CLIENT, show=fail)
+    assert len(await ring.list()) == 1
+
+
 async def test_whatever_else_is_sent_opens_nothing(ring: KeyRing) -> None:
     secret, record = await ring.create("laptop", Scope.CLIENT)
     ring.add_static("static-" + "x" * 32, Scope.OPERATOR)

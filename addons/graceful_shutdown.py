@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import logging
-import signal
 from collections.abc import Iterator
 from weakref import WeakSet
 
@@ -11,7 +10,8 @@ from mitmproxy.connection import Client
 from mitmproxy.master import Master
 
 from addons.flow_state import FlowStates
-from gateway.concurrency.stop_signals import STOP_SIGNALS
+from addons.logs import reopen_log
+from gateway.concurrency.stop_signals import STOP_SIGNALS, ignore_stop_signals, on_stop
 
 _log = logging.getLogger(__name__)
 
@@ -41,16 +41,19 @@ class GracefulShutdown:
     def on_signals(self) -> Iterator[None]:
         """Starts the shutdown on a signal. On exit, ignores further signals: the last records are being written."""
         loop = asyncio.get_running_loop()
-        for number in STOP_SIGNALS:
-            # Not `loop.add_signal_handler`: its handlers are removed with the loop.
-            signal.signal(number, lambda *_: loop.call_soon_threadsafe(self._begin))
+        # Not `loop.add_signal_handler`: its handlers are removed with the loop.
+        on_stop(
+            lambda number: loop.call_soon_threadsafe(self._begin, number),
+            reopen=lambda: loop.call_soon_threadsafe(reopen_log),
+        )
         try:
             yield
         finally:
-            for number in STOP_SIGNALS:
-                signal.signal(number, signal.SIG_IGN)
+            ignore_stop_signals()
 
-    def _begin(self) -> None:
+    def _begin(self, number: int) -> None:
+        if self._states.closing and number not in STOP_SIGNALS:
+            return  # for a terminal that is closed, its shell and the kernel each send SIGHUP
         self._states.closing = True
         if self._waiting is not None or not self._under_way():
             self._master.shutdown()

@@ -7,10 +7,16 @@ replaced when a record is created, because both mitmweb's event log and the term
 import logging
 import re
 import sys
+from pathlib import Path
 from time import monotonic
 from typing import Any
 
 import orjson
+
+from addons.log_file import LogFile
+from gateway.config.settings import SettingsError
+
+_log = logging.getLogger(__name__)
 
 # These log about listeners, certificates and the start, never about traffic.
 _PLAIN_SPEAKERS = (
@@ -54,12 +60,25 @@ class _JsonLines(logging.Formatter):
         return orjson.dumps(line).decode()
 
 
-def set_up_logging(level: str, *, json_lines: bool) -> None:
-    """Logs to standard error from `level` on. Leaves out what mitmproxy logs about every connection."""
+def set_up_logging(level: str, *, json_lines: bool, file: Path | None = None) -> None:
+    """Logs from `level` on, to `file` or standard error. Leaves out what mitmproxy logs about every connection.
+
+    Raises SettingsError if the file cannot be opened.
+    """
     logging.setLogRecordFactory(_Record)
-    handler = logging.StreamHandler(sys.stderr)
     plain = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
-    handler.setFormatter(_JsonLines() if json_lines else plain)
+    formatter = _JsonLines() if json_lines else plain
+    handler: logging.Handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(formatter)
+    if file is not None:
+        try:
+            handler = LogFile(file, instead=handler)
+        except OSError as error:
+            raise SettingsError(
+                f"log_file: {file} cannot be written ({error.strerror}); name another file, or leave `log_file` out to"
+                " log to standard error"
+            ) from None
+        handler.setFormatter(formatter)
     handler.setLevel(level.upper())
     root = logging.getLogger()
     root.addHandler(handler)
@@ -69,6 +88,14 @@ def set_up_logging(level: str, *, json_lines: bool) -> None:
     for access in ("tornado.access", "uvicorn.access"):
         logging.getLogger(access).setLevel(logging.CRITICAL)
     root.addFilter(_is_worth_a_line)
+
+
+def reopen_log() -> None:
+    """Opens the log file anew if it was moved. Does nothing if the log is standard error."""
+    for handler in logging.getLogger().handlers:
+        if isinstance(handler, LogFile):
+            handler.reopen()
+            _log.info("reopened the log")
 
 
 def _is_worth_a_line(record: logging.LogRecord) -> bool:

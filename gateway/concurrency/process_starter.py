@@ -19,7 +19,7 @@ from threading import Lock
 from time import monotonic, sleep
 from typing import Protocol
 
-from gateway.concurrency.stop_signals import STOP_SIGNALS
+from gateway.concurrency.stop_signals import ignore_stop_signals
 
 _STOP_SECONDS = 1.0
 _ANSWER_SECONDS = 5.0
@@ -134,9 +134,7 @@ def limited_pair(timeout: float) -> tuple[Connection, Connection]:
 
 
 def _serve(control: Connection) -> None:
-    # Whoever is told to stop closes the connections.
-    for number in STOP_SIGNALS:
-        signal.signal(number, signal.SIG_IGN)
+    ignore_stop_signals()  # the process that is stopped closes the connections
     processes: set[int] = set()
     with contextlib.suppress(OSError, EOFError):
         while True:

@@ -237,10 +237,9 @@ class Settings(ListenerSettings):
         description="Ed25519 key that signs receipts (PKCS #8 in PEM). If unset, the gateway keeps one in `data_dir`.",
     )
 
-    log_level: Literal["debug", "info", "warning", "error"] = Field(
-        "info", description="Lowest level of messages to log."
-    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Lowest level to log.")
     log_json: bool = Field(False, description="Log one JSON object per line.")
+    log_file: Path | None = Field(None, description="File to append the log to. Default: standard error.")
 
     @classmethod
     def settings_customise_sources(

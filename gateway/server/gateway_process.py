@@ -20,7 +20,7 @@ from gateway.concurrency.cores import share_one_core
 from gateway.concurrency.event_loop import run
 from gateway.concurrency.memory import bound_free_memory, trim, use_huge_pages
 from gateway.concurrency.process_starter import open_process_starter
-from gateway.concurrency.stop_signals import STOP_SIGNALS
+from gateway.concurrency.stop_signals import ignore_stop_signals, on_stop
 from gateway.config.settings import Settings, SettingsError
 from gateway.errors import GatewayError
 from gateway.http.types import Address
@@ -106,14 +106,13 @@ def forked(settings: Settings) -> Iterator[socket.socket | None]:
         os._exit(_child(theirs, settings))
     theirs.close()
 
-    def stop_both(number: int, _: object) -> None:
+    def stop_both(number: int) -> None:
         with contextlib.suppress(OSError):
             ours.shutdown(socket.SHUT_RDWR)
             _wait_for(child)
         os._exit(128 + number)
 
-    for number in STOP_SIGNALS:
-        signal.signal(number, stop_both)
+    on_stop(stop_both)
     try:
         yield ours
     finally:
@@ -162,9 +161,7 @@ async def _local_gateway(settings: Settings, searches: "Searches | None" = None)
 
 
 def _child(end: socket.socket, settings: Settings) -> int:
-    # Terminals signal every process of the group; this one ends when its parent does.
-    for number in STOP_SIGNALS:
-        signal.signal(number, signal.SIG_IGN)
+    ignore_stop_signals()  # this process ends when its parent does
     _use_batch_scheduling()
     try:
         with open_process_starter(inherited=[end]) as starter:

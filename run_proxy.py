@@ -130,11 +130,13 @@ def _serve(options: argparse.Namespace) -> int:
     from gateway.concurrency.event_loop import run
     from gateway.concurrency.stop_signals import on_hangup
     from gateway.concurrency.thread_pool import hanging
+    from gateway.config.foreign_variables import log_foreign_variables
     from gateway.server.gateway_process import forked
 
     on_hangup(lambda number: sys.exit(128 + number))
     settings = _settings(options)
     set_up_logging(settings.log_level, json_lines=settings.log_json, file=settings.log_file)
+    log_foreign_variables()
     print("Starting the Privacy Gateway. Its addresses follow when it is ready.", flush=True)
     with forked(settings) as end:
         # mitmproxy takes a while to load, and neither the other commands nor the gateway's process needs it.

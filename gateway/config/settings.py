@@ -25,6 +25,7 @@ from gateway.config.field_types import (
     SessionSeconds,
     Size,
 )
+from gateway.config.foreign_variables import EnvironmentSource
 from gateway.config.host_patterns import WELL_KNOWN_HOSTS, host_regexes
 from gateway.config.listener_settings import ListenerSettings
 from gateway.config.locations import BUILTIN_POLICIES, default_folder
@@ -252,7 +253,7 @@ class Settings(ListenerSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Returns the sources, highest precedence first: arguments (the command line), environment, file."""
         file = InitSettingsSource(settings_cls, init_kwargs=dict(_file_values.get()))
-        return init_settings, env_settings, file
+        return init_settings, EnvironmentSource(settings_cls), file
 
     @model_validator(mode="after")
     def _fit_together(self) -> Self:

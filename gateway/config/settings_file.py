@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from gateway.config.foreign_variables import foreign_variables
 from gateway.config.secret_references import is_reference
 
 PREFIX = "SVC_"
@@ -49,10 +50,10 @@ def unknown_setting(name: str, known: list[str]) -> str:
 def refuse_unknown_variables(known: Collection[str], tables: Collection[str], others: Collection[str | None]) -> None:
     """Raises SettingsError for variables that name none of the `known` settings, nor an entry of one of the `tables`.
 
-    `others` are variables that settings name, such as the keys of upstreams.
+    `others` are variables that settings name, such as the keys of upstreams. Foreign variables are left out.
     """
     problems = []
-    for variable in sorted(os.environ):
+    for variable in sorted(os.environ.keys() - foreign_variables()):
         field, *path = variable.removeprefix(PREFIX).lower().split("__")
         fits = field in known and (not path or field in tables)
         if variable.startswith(PREFIX) and variable not in others and not fits:

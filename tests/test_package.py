@@ -1,4 +1,7 @@
-"""The gateway as a package: what wheel and source archive hold, and the installed command far from a checkout."""
+"""The gateway as a package: what wheel and source archive hold, and the installed command far from a checkout.
+
+It is installed twice: with the packages that all tests run with, and with those that pip chooses from the registry.
+"""
 
 import json
 import os
@@ -16,8 +19,12 @@ from zipfile import ZipFile
 
 import httpx
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from gateway import __version__
+from tests.e2e.lacking import lacking
+from tests.e2e.readme import steps
 
 ROOT = Path(__file__).resolve().parent.parent
 TEXT = "My name is Anna Schmidt, write to anna.schmidt@acme.example."
@@ -67,19 +74,65 @@ class Installed:
         return done.stdout
 
 
+@pytest.fixture(scope="session")
+def registry(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Skips a test where no registry of packages can be reached."""
+    folder = str(tmp_path_factory.mktemp("probe"))
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder, "h11==0.16.0"]
+    if subprocess.run(command, check=False, capture_output=True, timeout=120).returncode:
+        lacking("pip reaches no registry of packages")
+
+
+def new_environment(folder: Path, *options: str) -> Path:
+    """Makes a virtual environment and returns its folder of programs."""
+    subprocess.run([sys.executable, "-m", "venv", *options, folder / "env"], check=True, timeout=120)
+    for name in ("home", "elsewhere"):
+        (folder / name).mkdir()
+    return folder / "env" / "bin"
+
+
+def packages_of(programs: Path) -> dict[str, str]:
+    """Returns the versions of the packages in an environment."""
+    command = [programs / "python", "-m", "pip", "list", "--format", "json", "--disable-pip-version-check"]
+    listed = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout
+    return {canonicalize_name(each["name"]): each["version"] for each in json.loads(listed)}
+
+
+def locked_packages() -> dict[str, str]:
+    """Returns the versions of the packages in the lock that this machine needs."""
+    lines = (ROOT / "requirements" / "runtime.txt").read_text().splitlines()
+    wanted = [Requirement(line.rstrip(" \\")) for line in lines if re.match(r"\w", line)]
+    return {
+        canonicalize_name(each.name): next(iter(each.specifier)).version
+        for each in wanted
+        if each.marker is None or each.marker.evaluate()
+    }
+
+
+@pytest.fixture(scope="module", params=["installed_with_tested_packages", "installed_by_pip"])
+def installed(request: pytest.FixtureRequest) -> Installed:
+    return request.getfixturevalue(request.param)
+
+
 @pytest.fixture(scope="module")
-def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+def installed_by_pip(wheel: Path, registry: None, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    folder = tmp_path_factory.mktemp("installed_by_pip")
+    programs = new_environment(folder)
+    pip = [programs / "python", "-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check"]
+    subprocess.run([*pip, wheel], check=True, timeout=600)
+    return Installed(programs / "privacy-gateway", folder / "home", folder / "elsewhere")
+
+
+@pytest.fixture(scope="module")
+def installed_with_tested_packages(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
     folder = tmp_path_factory.mktemp("installed")
-    python = folder / "env" / "bin" / "python"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "env"], check=True, timeout=60)
+    python = new_environment(folder, "--without-pip") / "python"
     pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-index", "--no-deps"]
     subprocess.run([*pip, str(wheel)], check=True, timeout=120)
     # The dependencies are those of the environment that runs the tests; the gateway itself is not among them.
     paths = {"base": str(folder / "env"), "platbase": str(folder / "env")}
     libraries = Path(sysconfig.get_path("purelib", "venv", vars=paths))
     (libraries / "dependencies.pth").write_text(f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n")
-    for name in ("home", "elsewhere"):
-        (folder / name).mkdir()
     return Installed(folder / "env" / "bin" / "privacy-gateway", folder / "home", folder / "elsewhere")
 
 
@@ -170,6 +223,23 @@ def test_a_wheel_can_be_built_from_the_source_archive(built: Path, wheel: Path, 
     subprocess.run(command, cwd=source, check=True, capture_output=True, timeout=120)
     (again,) = tmp_path.glob("*.whl")
     assert again.read_bytes() == wheel.read_bytes()
+
+
+def test_pip_chooses_no_client_of_a_hub_and_the_tested_mitmproxy(installed_by_pip: Installed) -> None:
+    chosen, locked = packages_of(installed_by_pip.program.parent), locked_packages()
+    assert {"huggingface-hub", "hf-xet", "tokenizers"}.isdisjoint(chosen)
+    # Their internals are used.
+    assert (chosen["mitmproxy"], chosen["h11"]) == (locked["mitmproxy"], locked["h11"])
+
+
+def test_the_documented_command_installs_the_locked_packages(registry: None, tmp_path: Path) -> None:
+    (command,) = [step.command for step in steps(ROOT / "README.md") if "--require-hashes" in step.command]
+    programs = new_environment(tmp_path)
+    environment = os.environ | {"PATH": f"{programs}:{os.environ['PATH']}", "PIP_QUIET": "1"}
+    subprocess.run(["sh", "-c", command], cwd=ROOT, env=environment, check=True, timeout=600)
+    assert packages_of(programs) == locked_packages() | {"privacy-gateway": __version__}
+    told = subprocess.run([programs / "privacy-gateway", "--version"], check=True, capture_output=True, text=True)
+    assert told.stdout == f"privacy-gateway {__version__}\n"
 
 
 def test_it_says_its_name_and_version(installed: Installed, wheel: Path) -> None:

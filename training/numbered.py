@@ -6,6 +6,7 @@ members may stand in each other's place: words of one language, case and ending;
 """
 
 import re
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +16,6 @@ from pathlib import Path
 import numpy as np
 from gateway.detection.ner.other_scripts import is_spaced
 from gateway.detection.ner.units import FIRST_FORM, GAPS, UnitReader
-from gateway.detection.ner.word_pieces import is_punctuation
 from numpy.typing import NDArray
 
 from training.corpora import Document
@@ -121,12 +121,17 @@ def _tables() -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     alone, unspaced = np.zeros(_BEYOND + 1, bool), np.zeros(_BEYOND + 1, bool)
     for code in range(_BEYOND):
         char = chr(code)
-        alone[code] = is_punctuation(char)
+        alone[code] = _is_punctuation(char)
         unspaced[code] = not is_spaced(char)
     for first, last in ((0x3400, 0x4DC0), (0x4E00, 0xA000), (0xF900, 0xFB00)):
         alone[first:last] = True
     alone[_BEYOND] = unspaced[_BEYOND] = True
     return alone, unspaced
+
+
+def _is_punctuation(char: str) -> bool:
+    """Whether BERT's tokenizer takes a character for a word of its own."""
+    return unicodedata.category(char).startswith("P") or (char.isascii() and not char.isalnum() and not char.isspace())
 
 
 class Classes:

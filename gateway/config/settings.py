@@ -138,7 +138,7 @@ class Settings(ListenerSettings):
     detection_model: DirectoryPath | None = Field(
         None,
         description="Folder of your own token-classification model (`model.onnx`, `tokenizer.json`,"
-        " `config.json`), used in addition.",
+        " `config.json`), used in addition. Needs the package `tokenizers`.",
     )
     detection_service: Url | None = Field(
         None,

@@ -18,6 +18,7 @@ import httpx
 import pytest
 import trustme
 
+from tests.e2e.lacking import lacking
 from tests.e2e.readme import Block, Step, blocks, differs, steps
 from tests.e2e.server import PLAIN, ROOT, free_port
 from tests.e2e.upstream import Recorded, Reply, Upstream, completion
@@ -30,9 +31,11 @@ NOT_RUN = {
     "make check": "runs a part of these tests",
     "make lint": "takes minutes, and is run beside the tests by whoever runs them for the project",
     "make bench": "takes minutes; tests/test_benchmarks.py runs it in short",
-    "pip install .": "downloads; tests/test_package.py installs the wheel without its dependencies",
-    "uv tool install .": "as pip install",
-    "uvx --from . privacy-gateway serve": "as pip install",
+    "pip install --require-hashes --no-deps -r requirements/runtime.txt && pip install --no-deps .": "downloads;"
+    " tests/test_package.py runs it",
+    "pip install .": "downloads; tests/test_package.py installs the wheel",
+    "uv tool install . --constraints requirements/runtime.txt": "downloads",
+    "uvx --from . privacy-gateway serve": "downloads",
 }
 # What prints nothing, or what everybody's machine prints differently.
 SAYS_NOTHING_FIXED = re.compile(
@@ -163,12 +166,6 @@ def _with_compiled_files(clone: Path) -> None:
             shutil.copystat(ROOT / package / file.name, file)
         if (clone / package).is_dir():
             shutil.copytree(compiled, clone / package / "__pycache__")
-
-
-def lacking(what: str) -> None:
-    if os.environ.get("CI"):
-        pytest.fail(what)
-    pytest.skip(what)
 
 
 @pytest.fixture(scope="module")

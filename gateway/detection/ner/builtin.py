@@ -86,8 +86,8 @@ class BuiltinModel(TokenClassifier):
         labels = json.loads((MODEL / "labels.json").read_text())
         types = {"LOCATION": LOCATION, "ORGANIZATION": ORGANIZATION}
         types |= {label: known[name] for label, name in _RECOGNIZER_TYPES.items() if name in known}
-        self._pieces = WordPieces(MODEL / "tokenizer.json")
-        super().__init__(MODEL, labels, types, id=NAME_MODEL, features=True, special=self._pieces.special)
+        self._pieces = WordPieces(MODEL / "tokenizer.json", MODEL / "characters.json")
+        super().__init__(MODEL, labels, types, id=NAME_MODEL, special=self._pieces.special)
         student = (MODEL / "student.onnx").read_bytes()
         self._student = Student(student)
         self._reader = UnitReader(MODEL / "ordinary.txt", MODEL / "given.txt")
@@ -104,8 +104,7 @@ class BuiltinModel(TokenClassifier):
         self.version = ".".join((self.version, *(one.version for one in lists)))
 
     def _tokens(self, text: str) -> Tokens:
-        plain = self._pieces.encode(text)
-        return super()._tokens(text) if plain is None else Tokens(*plain)
+        return Tokens(*self._pieces.encode(text))
 
     def read(self, texts: Sequence[str]) -> list[tuple[Entity, ...]]:
         """Has the student read everything, and the transformer what the student doubts."""
@@ -128,7 +127,7 @@ class BuiltinModel(TokenClassifier):
         return [tuple(self._lists.with_siblings(*each)) for each in zip(texts, found, strict=True)]
 
     def rest(self) -> None:
-        super().rest()
+        """Gives up the memory of the longest texts."""
         self._student.rest()
 
     def _second_readings(

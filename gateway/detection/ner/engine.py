@@ -4,21 +4,20 @@
 """
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
-from tokenizers import Tokenizer
 
 from gateway.detection.ner.classes import Classes
 from gateway.detection.ner.inference import Input, Logits, Session, odds
 from gateway.detection.ner.spans import TokenLabel, label_spans
 from gateway.detection.ner.units import Units
-from gateway.detection.ner.windows import Tokens, Window, tokenize, windows
+from gateway.detection.ner.windows import Tokens, Window, windows
 from gateway.detection.recognizer import EntityType
 from gateway.models import Entity
 
@@ -28,13 +27,12 @@ ORGANIZATION = EntityType("ORGANIZATION", "organization", "A company, authority,
 _MIN_SCORE = 0.5
 
 
-class TokenClassifier:
-    """Runs an ONNX model with its tokenizer: `model.onnx` and `tokenizer.json` in a folder.
+class TokenClassifier(ABC):
+    """Runs the ONNX model `model.onnx` in a folder. Subclasses tokenize.
 
     `labels` are the model's output labels in order: `O`, and `B-X` and `I-X` (or `I-X` alone). `types` maps each `X` to
-    an entity type. With `features`, the model takes case and gap as token types (features.py). `special` are the tokens
-    before and after a window; otherwise, the tokenizer tells. Raises OSError or ValueError if the folder does not
-    contain such a model.
+    an entity type. `special` are the tokens before and after a window. Raises OSError or ValueError if the folder does
+    not contain such a model.
     """
 
     def __init__(
@@ -44,25 +42,17 @@ class TokenClassifier:
         types: Mapping[str, EntityType],
         *,
         id: str,
-        features: bool,
-        special: tuple[Sequence[int], Sequence[int]] | None = None,
+        special: tuple[Sequence[int], Sequence[int]],
     ) -> None:
         model = (folder / "model.onnx").read_bytes()
         self._weights = hashlib.sha256(model)
         self.hash = self._weights.hexdigest()
         self.version = f"{id}+{self.hash[:12]}"
         self._id = id
-        self._features = features
         self._classes = Classes(labels, types)
         self.types: Mapping[str, EntityType] = MappingProxyType({one.name: one for one in self._classes.types})
-        self._vocabulary = (folder / "tokenizer.json").read_bytes()
-        self._leading, self._trailing = special or _special_tokens(self._tokenizer)
+        self._leading, self._trailing = special
         self._session = Session(model, arena=False)
-
-    @cached_property
-    def _tokenizer(self) -> Tokenizer:
-        """Of 9 MB for the built-in model, which rarely needs it."""
-        return _tokenizer(self._vocabulary)
 
     def read(self, texts: Sequence[str]) -> list[tuple[Entity, ...]]:
         """Returns what is in each text, sorted and disjoint. Blocks while the model runs.
@@ -76,10 +66,6 @@ class TokenClassifier:
             for text, own, each in zip(texts, tokens, logits, strict=True)
         ]
 
-    def rest(self) -> None:
-        """Gives up what only some texts need."""
-        self.__dict__.pop("_tokenizer", None)
-
     def _entities(self, text: str, read: Tokens | Units, labels: dict[int, TokenLabel]) -> Iterator[Entity]:
         if not labels:
             return
@@ -90,8 +76,9 @@ class TokenClassifier:
                 name = self._classes.types[piece.label_class - 1].name
                 yield from self._correct(text, Entity(name, piece.start, piece.end, round(piece.score, 2), self._id))
 
+    @abstractmethod
     def _tokens(self, text: str) -> Tokens:
-        return tokenize(self._tokenizer, text, features=self._features)
+        """Tokenizes a text, with token types if the model takes case and gap as such (features.py)."""
 
     def _correct_labels(
         self, text: str, offsets: Sequence[tuple[int, int]], labels: dict[int, TokenLabel]
@@ -137,24 +124,5 @@ class TokenClassifier:
 
     def _input(self, tokens: Tokens, window: Window) -> Input:
         part = slice(window.first, window.last)
-        types = (
-            (*(0 for _ in self._leading), *tokens.types[part], *(0 for _ in self._trailing)) if self._features else ()
-        )
+        types = (*(0 for _ in self._leading), *tokens.types[part], *(0 for _ in self._trailing)) if tokens.types else ()
         return Input((*self._leading, *tokens.ids[part], *self._trailing), types)
-
-
-def _tokenizer(content: bytes) -> Tokenizer:
-    try:
-        tokenizer = Tokenizer.from_buffer(content)
-    except Exception as error:  # the library raises nothing narrower
-        raise ValueError("tokenizer.json is not a tokenizer file that this version can read") from error
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return tokenizer
-
-
-def _special_tokens(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
-    """Returns the special tokens that the model expects before and after a text."""
-    around = tokenizer.encode("").ids
-    half = len(around) // 2
-    return around[:half], around[half:]

@@ -1,11 +1,7 @@
-"""Tokenizes a text and splits its tokens into overlapping windows for the model."""
+"""Splits the tokens of a text into overlapping windows for the model."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-
-from tokenizers import Tokenizer
-
-from gateway.detection.ner.features import token_types
 
 LENGTH = 128
 """Tokens in a window, including the special tokens at both ends, as in training."""
@@ -37,14 +33,6 @@ class Window:
     last: int
     kept_first: int
     kept_last: int
-
-
-def tokenize(tokenizer: Tokenizer, text: str, *, features: bool) -> Tokens:
-    """Tokenizes a text, with token types if `features` is set."""
-    # Unlike `encode`, this releases the interpreter lock.
-    (encoding,) = tokenizer.encode_batch([text], add_special_tokens=False)
-    offsets = encoding.offsets
-    return Tokens(encoding.ids, token_types(text, offsets) if features else (), offsets)
 
 
 def windows(count: int, length: int = LENGTH, step: int = STEP) -> Iterator[Window]:

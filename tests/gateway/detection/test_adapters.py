@@ -3,6 +3,7 @@
 import json
 import shutil
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -11,9 +12,11 @@ from typing import Any
 
 import pytest
 
+from gateway.config.settings import Settings, SettingsError
 from gateway.detection import Detector
 from gateway.detection.adapters.onnx_folder import onnx_folder
 from gateway.detection.adapters.presidio import PresidioService
+from gateway.detection.engine_factory import load_models
 from gateway.detection.ner.builtin import MODEL
 from gateway.detection.ner.finder import NameFinder
 from gateway.errors import Unavailable
@@ -164,6 +167,15 @@ def test_a_folder_that_makes_no_sense(folder: Path, detector: Detector, config: 
     (folder / "config.json").write_text(config)
     with pytest.raises(ValueError, match=reason):
         onnx_folder(folder, detector.types)
+
+
+def test_without_the_library_that_reads_its_tokenizer_the_package_is_named(
+    folder: Path, detector: Detector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "tokenizers", None)
+    with pytest.raises(SettingsError) as refused:
+        load_models(Settings(detection="patterns", detection_model=folder), detector.types)
+    assert str(refused.value).startswith("detection_model: the package `tokenizers` is not installed; add it ")
 
 
 @pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json", "config.json"])

@@ -1,6 +1,7 @@
-"""Our tokenization of Western text is the library's, token for token."""
+"""Our tokenization is the library's, token for token, for every text."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,28 +13,54 @@ from gateway.detection.ner.builtin import MODEL
 from gateway.detection.ner.features import token_types
 from gateway.detection.ner.word_pieces import WordPieces
 
-VECTORS = Path(__file__).parents[3] / "vectors" / "names"
-OWN, LIBRARY = WordPieces(MODEL / "tokenizer.json"), Tokenizer.from_file(str(MODEL / "tokenizer.json"))
+VECTORS = Path(__file__).parents[3] / "vectors"
+OWN, LIBRARY = (
+    WordPieces(MODEL / "tokenizer.json", MODEL / "characters.json"),
+    Tokenizer.from_file(str(MODEL / "tokenizer.json")),
+)
+LIBRARY.no_truncation()
+STORED = json.loads((MODEL / "characters.json").read_text("ascii"))
 _ALPHABET = "abcdeXYZ 019.-_[]'\"\n\t\réÜßİıŁø€°×–…’\u00a0"
+# In their combinations, other scripts differ most from one another.
+_HARD = "".join(
+    (*(each[0] for each in STORED["marks"]), STORED["moving"], *STORED["folded"], "각갂한글日本\u200b\U0001f600")
+)
 
 
 def agree(text: str) -> bool:
-    """Whether our tokens are the library's; also where the library has to read the text."""
-    LIBRARY.no_truncation()
+    """Whether our tokens are the library's."""
     encoding = LIBRARY.encode(text, add_special_tokens=False)
-    plain = OWN.encode(text)
-    return plain is None or plain == (encoding.ids, token_types(text, encoding.offsets), encoding.offsets)
+    return OWN.encode(text) == (encoding.ids, token_types(text, encoding.offsets), encoding.offsets)
+
+
+def texts_of(file: Path) -> Iterator[str]:
+    """Yields the lines of a file and the texts in them. The library reads no halves of characters."""
+    for line in file.read_text("utf-8").splitlines():
+        row = json.loads(line)
+        for text in (line, *(row.values() if isinstance(row, dict) else ())):
+            if isinstance(text, str) and text.encode(errors="replace").decode() == text:
+                yield text
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("file", sorted(VECTORS.glob("*.jsonl")), ids=lambda file: file.stem)
-def test_documents_have_the_librarys_tokens(file: Path) -> None:
-    texts = [json.loads(line)["text"] for line in file.read_text("utf-8").splitlines()]
-    assert all(agree(text) for text in texts)
-    # The library is for other scripts and odd characters only.
-    assert file.stem in {"other_scripts", "token_types"} or sum(
-        OWN.encode(text) is None for text in texts
-    ) <= 0.1 * len(texts)
+@pytest.mark.parametrize("file", sorted(VECTORS.rglob("*.jsonl")), ids=lambda file: str(file.relative_to(VECTORS)))
+def test_vectors_have_the_librarys_tokens(file: Path) -> None:
+    assert all(agree(text) for text in texts_of(file))
+
+
+@pytest.mark.slow
+def test_labelled_documents_have_the_librarys_tokens(shared_data: Path) -> None:
+    for file in sorted(shared_data.glob("*.jsonl")):
+        assert all(agree(text) for text in texts_of(file)), file.name
+
+
+@pytest.mark.slow
+def test_every_character_has_the_librarys_tokens() -> None:
+    """Alone, within a word, and next to itself. No plane from the fourth to the thirteenth has any yet."""
+    codes = [*range(0xD800), *range(0xE000, 0x34000), *range(0x34000, 0xE0000, 97), *range(0xE0000, 0x110000, 7)]
+    for first in range(0, len(codes), 256):
+        block = "\n".join(f"{c} a{c}b {c}{c}1" for c in map(chr, codes[first : first + 256]))
+        assert agree(block), hex(codes[first])
 
 
 @given(st.text(st.sampled_from(_ALPHABET) | st.characters(codec="utf-8"), max_size=80))
@@ -41,14 +68,39 @@ def test_any_text_has_the_librarys_tokens(text: str) -> None:
     assert agree(text)
 
 
-@pytest.mark.parametrize("text", ["[MASK] it", "日本", "a\u0301", "a\u200bb", "a\x00b", "\ufeffa"])
-def test_what_is_not_plain_is_left_to_the_library(text: str) -> None:
-    assert OWN.encode(text) is None
+@given(st.text(st.sampled_from(_HARD) | st.sampled_from("ab .A"), max_size=40))
+def test_text_of_characters_that_change_has_the_librarys_tokens(text: str) -> None:
+    assert agree(text)
+
+
+@given(
+    st.lists(st.sampled_from(["[MASK]", "[CLS]", "[mask]", "a", " ", "\n", "\u0301", "é", "\u302e", "日"]), max_size=12)
+)
+def test_special_tokens_that_are_written_out_have_the_librarys_tokens(parts: list[str]) -> None:
+    assert agree("".join(parts))
 
 
 @pytest.mark.parametrize(
-    "text", ["", " ", "\n", "a" * 100, "a" * 101, "Straße, naïve CAFÉ – “quoted” 5 €", "x [mask] y"]
+    "text",
+    [
+        *("", " ", "\n", "a" * 100, "a" * 101, "Straße, naïve CAFÉ – “quoted” 5 €", "x [mask] y", "ℝ", "[MASK] it"),
+        *("日本", "a\u0301", "a\u200bb", "a\x00b", "\ufeffa", "김민수 씨", "مُحَمَّد", "שָׁלוֹם", "नमस्ते", "Đặng Văn Hùng"),
+        # A character that is moved before another takes its place; one that stays keeps its own.
+        *(
+            "a\u302e\U0001d165b",
+            "a\u0301\u08d4b",
+            "a\u0301\u1dfbb",
+            "\U0001d15e\u302e",
+            "a\u0344\u08d4",
+            "\u0f73\u1dfb",
+        ),
+        # An ideograph that becomes one beyond the Basic Multilingual Plane is still a word.
+        *("D\ufad1x", "\U0002f800", "a\U00020000b", "\U00010400x", "a\ue000b", "\U000f0000"),
+    ],
 )
-def test_plain_text_is_read_here(text: str) -> None:
-    assert OWN.encode(text) is not None
+def test_odd_text_has_the_librarys_tokens(text: str) -> None:
     assert agree(text)
+
+
+def test_half_a_character_is_read_without_an_error() -> None:
+    assert OWN.encode("a \ud800 b")[2] == [(0, 1), (2, 3), (4, 5)]

@@ -1,0 +1,42 @@
+"""Characters are folded as BERT's normalizer does it."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers.normalizers import BertNormalizer
+
+from gateway.detection.ner.builtin import MODEL
+from gateway.detection.ner.characters import Characters
+
+CHARACTERS = Characters(MODEL / "characters.json")
+LIBRARY = BertNormalizer(clean_text=True, handle_chinese_chars=False, strip_accents=True, lowercase=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "folded", "places"),
+    [
+        ("Anna", "anna", None),
+        ("CAFÉ", "cafe", None),
+        ("Anna 😀", "anna 😀", None),
+        ("a\u0301b", "ab", [0, 2]),
+        ("a\u200bb\ue000c", "abc", [0, 2, 4]),
+        ("\ud55c ", "\u1112\u1161\u11ab ", [0, 0, 0, 1]),
+        # 224 before 216: they change places.
+        ("a\u302e\U0001d165", "a\U0001d165\u302e", [0, 1, 2]),
+        # The mark that is removed has a higher class than the one that stays.
+        ("a\u0301\u302eb", "a\u302eb", [0, 1, 3]),
+    ],
+)
+def test_places_are_those_in_the_text(text: str, folded: str, places: list[int] | None) -> None:
+    assert CHARACTERS.fold(text) == (folded, places)
+
+
+@given(st.text(st.characters(codec="utf-8", max_codepoint=0xFFFF), max_size=40))
+def test_text_is_folded_as_by_the_library(text: str) -> None:
+    folded, places = CHARACTERS.fold(text)
+    beyond = [char for char in folded if char > "\uffff" or char == "\ufffd"]
+    # White space stays as it is. A character whose folded form is beyond the Basic Multilingual Plane may be replaced.
+    assert beyond or re.sub(f"[{CHARACTERS.spaces}]", " ", folded) == LIBRARY.normalize_str(text)
+    assert places is None or (len(places) == len(folded) and places == sorted(places))

@@ -182,7 +182,7 @@ def test_the_proxy_that_is_configured_is_named(command: Command, monkeypatch: py
     assert "HTTPS_PROXY=http://127.0.0.1:9999" in command("ca")[1]
     monkeypatch.setenv("SVC_PROXY_PORT", "0")
     assert "HTTPS_PROXY=http://127.0.0.1:PORT" in command("ca")[1]
-    monkeypatch.setenv("SVC_HOST", "::1")
+    monkeypatch.setenv("SVC_PROXY_HOST", "::1")
     assert "HTTPS_PROXY=http://[::1]:PORT" in command("ca")[1]
 
 

@@ -12,9 +12,9 @@ sure of is hidden in no other text.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from gateway.detection.source_code import Stretch, code_stretches, is_within
+from gateway.detection.source_code import SourceCode
 from gateway.models import NAME_MODEL
 from gateway.protection.name_spellings import UNSPACED
 from gateway.text.fields import Place, Span
@@ -71,7 +71,7 @@ class Reach:
         self._text = text
         self._place = place
         self._own = own
-        self._code: Sequence[Stretch] | None = None
+        self._code: SourceCode | None = None
 
     def covers(self, start: int, end: int, value: str, type: str) -> bool:
         """Returns whether the occurrence `text[start:end]` of a value is hidden."""
@@ -83,8 +83,8 @@ class Reach:
         elif self._place is Place.INSTRUCTIONS and value.lower() not in {each.lower() for each in self._own}:
             return False
         if self._code is None:
-            self._code = code_stretches(self._text)
-        return not is_within(self._code, start, end)
+            self._code = SourceCode(self._text)
+        return not self._code.has(start, end)
 
     def _is_ordinary(self, word: str) -> bool:
         """Returns whether a text has a word in small letters as well: `Mark`, where one is to mark something."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.detection.source_code import code_stretches, is_within
+from gateway.detection.source_code import SourceCode, Stretch, is_within
 
 ROOT = Path(__file__).resolve().parents[3]
 CODE = {
@@ -17,6 +17,15 @@ CODE = {
     "fenced": 'Prose before.\n\n```go\n// {c}\nvar {i} = "{s}"\n```\n\nProse after.\n',
     "numbered": "  1\timport os\n   2\tdef run(a):\n   3\t    # {c}\n   4\t    x = f('{s}')\n   5\t    return {i}()\n",
 }
+
+
+def code_stretches(text: str) -> list[Stretch]:
+    """All stretches, which are the same as those that are asked for one by one."""
+    stretches, code = SourceCode(text).stretches(), SourceCode(text)
+    assert [code.has(at, at + 1) for at in range(len(text))] == [
+        is_within(stretches, at, at + 1) for at in range(len(text))
+    ]
+    return stretches
 
 
 @pytest.mark.parametrize("kind", CODE)

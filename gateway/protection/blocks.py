@@ -79,7 +79,7 @@ def hidden_earlier(
     changed: dict[TextPlace, Spans] = {}
     for number, (block, found) in enumerate(before):
         if decode and found.encoded is None:
-            found.encoded = frozenset(at for at, text in enumerate(block.texts) if forms.is_encoded(text))
+            found.encoded = forms.encoded(block.texts, search=True)
         is_likely = new.may_be_in(block.texts)
         for at, text in enumerate(block.texts):
             spans = earlier.get((number, at), found.spans[at])

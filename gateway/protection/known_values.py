@@ -62,11 +62,17 @@ class TextForms:
         self._encoded[text] = plain != text or not applied <= SEPARATING
         return found
 
-    def is_encoded(self, text: str) -> bool:
-        """Returns whether a text may hold a value whose letters and digits are not in it as they are."""
-        if text not in self._encoded:
-            self.search(text, lambda _: {})
-        return self._encoded[text]
+    def encoded(self, texts: Sequence[str], *, search: bool) -> frozenset[int] | None:
+        """Returns the indices of the texts that may hold a value whose letters and digits are not in them as they are.
+
+        Returns None if not all texts have been searched, unless `search` has this done.
+        """
+        for text in texts:
+            if text not in self._encoded:
+                if not search:
+                    return None
+                self.search(text, lambda _: {})
+        return frozenset(at for at, text in enumerate(texts) if self._encoded[text])
 
 
 class KnownValues:
@@ -136,8 +142,7 @@ class KnownValues:
 
     def may_be_in(self, texts: Iterable[str]) -> bool:
         """Returns whether any value may be in texts, unless it is encoded there."""
-        found = self._words.counts(b" ".join(self._forms.data(text)[1] for text in texts))
-        return found is None or bool(self._words.within(found))
+        return self._words.any_in(b" ".join(self._forms.data(text)[1] for text in texts))
 
     def may_be_outside(self, text: str, spans: Spans) -> bool:
         """Returns whether any value may be in a text outside `spans`, unless it is encoded there."""

@@ -128,6 +128,7 @@ class Protector:
                     known.add(each.texts, its.spans)
                 waiting.clear()
                 found, recognized = self._search(before, current, policy, mode, known, recall)
+                found.encoded = forms.encoded(texts, search=False)
                 if searched:
                     new = known.new(texts, recognized, current.places)
                     # Metadata are not part of the conversation, may differ in every turn, and are rarely encoded in it.

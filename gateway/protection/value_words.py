@@ -13,6 +13,9 @@ from gateway.protection.name_spellings import SHORTEST, respelled
 from gateway.protection.value_index import has_parts, letters_and_digits, lower, words_of
 from gateway.text.many_words import LONGEST, ManyWords
 
+# Words that are searched for one by one in less time than that of one pass over all.
+_FEW = 64
+
 type Value = tuple[str, str]
 """A value and its type."""
 
@@ -52,6 +55,13 @@ class ValueWords:
                 self._holders[clue] = []
                 self._search.add(clue)
             self._holders[clue].append(value)
+
+    def any_in(self, data: bytes) -> bool:
+        """Returns whether any value may be in a text with these letters and digits."""
+        if len(self._holders) <= _FEW:
+            return bool(self._holders[b""]) or any(clue in data for clue in self._holders if clue)
+        found = self.counts(data)
+        return found is None or bool(self.within(found))
 
     def counts(self, data: bytes) -> Counter[bytes] | None:
         """Returns how often each clue is in letters and digits; None if there are too many to be counted."""

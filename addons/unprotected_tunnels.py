@@ -78,8 +78,8 @@ class UnprotectedTunnels:
         if found not in self._warnings:
             # The entry is not private, unlike the name that the client sent.
             self._warnings[found] = RareWarning(
-                f"refused connections to `{found.patterns[0]}` or another host of {found.clients}, which cannot be"
-                ' protected (`unprotected_hosts = "tunnel"` lets them pass): %d'
+                f"refused connections to hosts that cannot be protected, such as `{found.patterns[0]}`"
+                f' ({found.clients}; `unprotected_hosts = "tunnel"` lets them pass): %d'
             )
         self._warnings[found].count()
 

@@ -22,8 +22,8 @@ The command line takes precedence over the environment, the environment over the
 defaults below. `--config` or the variable `SVC_CONFIG` names the settings file, which is TOML. In the environment, the
 name of a setting is in capitals with the prefix `SVC_`. Write lists as `a,b` and tables with a double underscore:
 `SVC_UPSTREAMS__OPENAI__BASE_URL`. An empty variable counts as not set. The gateway does not start with unknown settings
-in the file or in the environment. It ignores the variables that Kubernetes and Docker set for a service whose name
-begins with `svc` (`SVC_API_SERVICE_HOST`, `SVC_GATEWAY_PORT=tcp://…`), and logs their names. Relative paths are
+in the file or in the environment. It ignores the addresses and ports that Kubernetes and Docker set for a service whose
+name begins with `svc` (`SVC_API_SERVICE_HOST`, `SVC_GATEWAY_PORT=tcp://…`), and logs their names. Relative paths are
 relative to the working directory.
 
 A secret may be a reference to where it is: `file:PATH` or `env:NAME`. The settings file may hold references to

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from gateway.models import Entity
 from gateway.protection.known_values import KnownValues, TextForms
@@ -59,6 +60,21 @@ class Block:
         """Returns what the findings of the block with an index depend on."""
         places = [place.value for place in self.places]
         return *self.texts, str(number), str(places), str(self.continuations), str(self.compounds)
+
+
+def with_full_names(texts: Sequence[str], recognized: Sequence[Spans], hidden: Sequence[Spans]) -> list[Spans]:
+    """Returns what was recognized in texts, and the full names whose words are hidden one by one."""
+    return [
+        [
+            *spans,
+            *(
+                first._replace(end=last.end)
+                for first, last in pairwise(own)
+                if first.type == last.type == "PERSON" and text[first.end : last.start] == " "
+            ),
+        ]
+        for text, spans, own in zip(texts, recognized, hidden, strict=True)
+    ]
 
 
 def hidden_earlier(

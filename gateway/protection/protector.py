@@ -27,7 +27,7 @@ from gateway.errors import Forbidden, Unavailable
 from gateway.models import Action, Entity, PrivacyMode, Transformation
 from gateway.placeholders import Placeholders, urls_with_placeholders
 from gateway.policy import Policy, Rule
-from gateway.protection.blocks import Block, Found, TextPlace, hidden_earlier
+from gateway.protection.blocks import Block, Found, TextPlace, hidden_earlier, with_full_names
 from gateway.protection.known_values import KnownValues, TextForms, united
 from gateway.protection.operators import apply_action
 from gateway.protection.protocol_names import as_declared
@@ -130,7 +130,8 @@ class Protector:
                 found, recognized = self._search(before, current, policy, mode, known, recall)
                 found.encoded = forms.encoded(texts, search=False)
                 if searched:
-                    new = known.new(texts, recognized, current.places)
+                    revealed = with_full_names(texts, recognized, found.spans)
+                    new = known.new(texts, revealed, current.places)
                     # Metadata are not part of the conversation, may differ in every turn, and are rarely encoded in it.
                     found.earlier = hidden_earlier(new, searched, earlier, forms, decode=current.is_message)
                 if recall is not None:

@@ -3,7 +3,7 @@
 | value | messages, tool results | instructions | code |
 |---|---|---|---|
 | distinctive: a secret with entropy, an address, a number of an account or a person | yes | yes | yes |
-| name of a person, place or organization | yes | yes, unless the text has it as an ordinary word | no |
+| name of a person, place or organization | yes | yes, unless it is a word in small letters there | no |
 | word or short number: the password `sunshine`, a PIN | yes | no | no |
 
 Code does not include comments and strings. Earlier blocks are treated like later ones, except that only distinctive
@@ -76,7 +76,7 @@ class Reach:
     def covers(self, start: int, end: int, value: str, type: str) -> bool:
         """Returns whether the occurrence `text[start:end]` of a value is hidden."""
         if type in NAMES:
-            if self._place is Place.INSTRUCTIONS and value.isalpha() and self._is_ordinary(value):
+            if self._place is Place.INSTRUCTIONS and self._is_ordinary(self._text[start:end]):
                 return False
         elif is_distinctive(value, type):
             return True
@@ -86,7 +86,7 @@ class Reach:
             self._code = SourceCode(self._text)
         return not self._code.has(start, end)
 
-    def _is_ordinary(self, word: str) -> bool:
-        """Returns whether a text has a word in small letters as well: `Mark`, where one is to mark something."""
-        small = word.lower()
-        return small != word and re.search(rf"(?<!\w){re.escape(small)}(?!\w)", self._text) is not None
+    def _is_ordinary(self, name: str) -> bool:
+        """Returns whether a text has a name in small letters, as a word: `Mark`, where one is to mark something."""
+        small = name.lower()
+        return name.isalpha() and re.search(rf"(?<!\w){re.escape(small)}(?!\w)", self._text) is not None

@@ -107,7 +107,7 @@ def test_other_hosts_are_tunnelled(server: tuple[Running, int]) -> None:
 def test_refusals_are_in_the_log(server: tuple[Running, int]) -> None:
     answer_to(server[0].proxy_port, connect("canary.cursor.sh"))
     text = server[0].output()
-    assert "`*.cursor.sh` or another host of Cursor" in text
+    assert "such as `*.cursor.sh` (Cursor;" in text
     assert "canary" not in text
 
 

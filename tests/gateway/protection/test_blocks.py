@@ -170,6 +170,23 @@ def test_of_a_tool_result_only_distinctive_values_are_hidden_earlier(
     assert "sunshine" not in protected
 
 
+@pytest.mark.parametrize("path", REQUESTS)
+def test_a_full_name_in_the_fields_of_a_record_is_hidden_earlier(
+    protector: Protector, policy: Policy, path: str
+) -> None:
+    name = "Carlotta Weidenfeller"
+    record = json.dumps({"first_name": "Carlotta", "last_name": "Weidenfeller", "name": name})
+    said = f"look up {name}"
+    assert name not in sent(protector, policy, path, REQUESTS[path]("Help.", said, name, record, "Ok."))
+
+
+@pytest.mark.parametrize("path", REQUESTS)
+def test_a_family_name_leaves_the_word_in_instructions_alone(protector: Protector, policy: Policy, path: str) -> None:
+    system = "Use the jenkins tool. Jenkins is our CI server, in /srv/jenkins/conf."
+    body = REQUESTS[path](system, "Hi", "x", "x", "My name is Jenkins.")
+    assert sent(protector, policy, path, body).count(system) == 2
+
+
 def test_other_spellings_are_hidden_in_earlier_messages(protector: Protector, policy: Policy) -> None:
     value = "Zebra81cat-Horse9"
     for spelled in (

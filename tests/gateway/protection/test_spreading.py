@@ -85,6 +85,8 @@ def test_a_name_that_a_system_prompt_has_as_a_word_stays() -> None:
     assert not Reach(text, Place.INSTRUCTIONS, ()).covers(0, 4, "Mark", "PERSON")
     assert Reach(text, Place.MESSAGE, ()).covers(0, 4, "Mark", "PERSON")
     assert Reach("Mark is here.", Place.INSTRUCTIONS, ()).covers(0, 4, "Mark", "PERSON")
+    assert not Reach("use jenkins", Place.INSTRUCTIONS, ()).covers(4, 11, "jenkins", "PERSON")
+    assert Reach("use jenkins", Place.TOOL_RESULT, ()).covers(4, 11, "jenkins", "PERSON")
 
 
 def test_only_the_name_model_is_uncertain() -> None:

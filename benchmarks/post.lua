@@ -1,7 +1,6 @@
--- Posts the bodies of a file, one JSON document a line, in turns. Every NONCE in a body becomes a word that no other
--- request has, so that no text comes twice. Set by benchmarks/wrk.py: BODIES, TARGET, HEADERS, SEED.
-local bodies, at = {}, 0
-local letters = "abcdefghijklmnopqrstuvwxyz"
+-- Posts the bodies of a file, one JSON document a line, in turns. Every NONCE in a body becomes one of WORDS, drawn
+-- anew, so that no text comes twice. Set by benchmarks/wrk.py: BODIES, TARGET, HEADERS, WORDS, SEED.
+local bodies, words, at = {}, {}, 0
 
 function init()
   math.randomseed(tonumber(os.getenv("SEED")))
@@ -14,6 +13,9 @@ function init()
     pieces[#pieces + 1] = string.sub(line, from)
     bodies[#bodies + 1] = pieces
   end
+  for word in string.gmatch(os.getenv("WORDS"), "%a+") do
+    words[#words + 1] = word
+  end
   for name, value in string.gmatch(os.getenv("HEADERS"), "([^:\n]+): ([^\n]+)") do
     wrk.headers[name] = value
   end
@@ -21,12 +23,12 @@ end
 
 function request()
   at = at % #bodies + 1
-  local word = {}
-  for place = 1, 10 do
-    local letter = math.random(26)
-    word[place] = string.sub(letters, letter, letter)
+  local filled = {}
+  for place, piece in ipairs(bodies[at]) do
+    filled[2 * place - 1] = piece
+    filled[2 * place] = place < #bodies[at] and words[math.random(#words)] or ""
   end
-  return wrk.format("POST", os.getenv("TARGET"), nil, table.concat(bodies[at], table.concat(word)))
+  return wrk.format("POST", os.getenv("TARGET"), nil, table.concat(filled))
 end
 
 function done(summary, latency)

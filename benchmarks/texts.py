@@ -14,7 +14,7 @@ Carla Dieter Edith Fabian Gloria Henrik Irene Jakob Klara Lorenz Miriam Norbert 
 Wanda Yvonne Andre Beate Cedric Dora Emil Frieda Gustav Helena Ivan Judith""".split()
 _LAST = "Alt Berg Brand Dorn Eich Fels Gern Hal Hirsch Klein Lind Moor Nord Oster Rein Roth Sand Stein Tal Wald".split()
 _LAST_ENDS = "au bach baum berg brink burg dorf er feld hagen hauser hof holm mann meier ner rup sen strom vik".split()
-_NOUNS = """agreement archive assessment balance branch brochure budget building calendar campaign catalogue change
+NOUNS = """agreement archive assessment balance branch brochure budget building calendar campaign catalogue change
 colleague committee component concept conference contract correction customer deadline decision delivery department
 design discussion document draft estimate event exhibition factory figure forecast harbour idea inspection interview
 invoice kitchen laboratory lecture library list machine manual market material meeting member method minute model
@@ -50,7 +50,7 @@ _FORMS = (
     "If the {n} is {d}, the {a} {n} and its {n} have to be {d} as well.",
     "Our {n} would like to see another {a} {n} before the {n} is {d}.",
 )
-_SLOTS = {"n": _NOUNS, "a": _ADJECTIVES, "d": _DID, "w": _WHEN}
+_SLOTS = {"n": NOUNS, "a": _ADJECTIVES, "d": _DID, "w": _WHEN}
 
 
 def _sentence(rng: random.Random) -> str:

@@ -13,13 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
+from benchmarks.texts import NOUNS
 from benchmarks.traffic import Target
 
 NONCE = "NONCE"
-"""What each request replaces by a word of its own."""
+"""What each request replaces by an ordinary word."""
 
 _SCRIPT = Path(__file__).with_name("post.lua")
-_EVERY = 400
+_EVERY = 200
 """Characters of a text between two nonces."""
 
 
@@ -30,10 +31,10 @@ def check_wrk() -> None:
 
 
 def with_nonces(text: str) -> str:
-    """Returns a text with a nonce at the beginning of about every fourth sentence."""
+    """Returns a text with a nonce at the beginning of about every second sentence."""
     sentences, since = [], _EVERY
     for sentence in text.split(". "):
-        sentences.append(f"{NONCE}: {sentence}" if since >= _EVERY else sentence)
+        sentences.append(f"Regarding the {NONCE}: {sentence}" if since >= _EVERY else sentence)
         since = len(sentence) if since >= _EVERY else since + len(sentence)
     return ". ".join(sentences)
 
@@ -74,6 +75,7 @@ async def measure(target: Target, bodies: Path, connections: int, seconds: int, 
         "BODIES": str(bodies),
         "TARGET": target.path,
         "HEADERS": f"content-type: application/json\nauthorization: Bearer {target.key}",
+        "WORDS": " ".join(NOUNS),
         "SEED": str(random.getrandbits(30)),
     }
     command = ("wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "60s", "-s", str(_SCRIPT))

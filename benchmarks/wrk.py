@@ -17,7 +17,7 @@ from benchmarks.texts import NOUNS
 from benchmarks.traffic import Target
 
 NONCE = "NONCE"
-"""What each request replaces by an ordinary word."""
+"""Each request replaces it by an ordinary word."""
 
 _SCRIPT = Path(__file__).with_name("post.lua")
 _EVERY = 200
@@ -41,7 +41,7 @@ def with_nonces(text: str) -> str:
 
 @dataclass
 class Measured:
-    """What wrk measured of a target, in slices of time."""
+    """Measurements of a target by wrk, in slices of time."""
 
     slices: list[dict[str, float]] = field(default_factory=list)
 

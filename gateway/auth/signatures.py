@@ -7,7 +7,7 @@ from gateway.errors import BadRequest
 from gateway.http.types import Field
 
 _SCHEMES = (b"aws4-hmac-sha256", b"aws4-ecdsa-p256-sha256")
-# Of a URL that is signed itself.
+# Parameters of a URL that is itself signed.
 _PARAMETERS = frozenset({"x-amz-signature", "x-amz-algorithm"})
 _MESSAGE = (
     "Requests with an AWS signature cannot be protected, since hiding private text breaks the signature; nothing was "

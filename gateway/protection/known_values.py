@@ -136,7 +136,7 @@ class KnownValues:
         return result
 
     def _is_new(self, value: Value, place: Place) -> bool:
-        # Of an ordinary value, the occurrence before may have been one that does not spread.
+        # An ordinary value may have occurred before in a place from which it does not spread.
         is_known = value in self._spans and (value[1] in NAMES or is_distinctive(*value))
         return not is_known and spreads_back(*value, place)
 

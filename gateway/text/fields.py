@@ -59,7 +59,7 @@ class Place(Enum):
     """The part of a conversation that a field belongs to."""
 
     MESSAGE = auto()
-    """What users and the model write, calls of tools included."""
+    """Text of users and of the model, calls of tools included."""
     TOOL_RESULT = auto()
     INSTRUCTIONS = auto()
     """System prompts, and the definitions of tools and formats."""

@@ -4,7 +4,7 @@
                                     [--detection full] [--show 20] [--types A,B] [--right FILE] [--json FILE]
 
 Without a folder: the standard library of this Python, without its tests. Findings in the code of Python files, which
-excludes comments and strings, are counted on their own. A finding is not false because it stands here:
+excludes comments and strings, are counted on their own. A finding here is not false for that:
 sources name their authors, and tests hold keys. That is for the reader to say, who gets file, line and surroundings. A
 value that stands there many times is listed once, with how often and in how many files. What has been looked through
 and found right can be left out: `--right` names a JSON list of digests, which the output of `--json` holds. The one for

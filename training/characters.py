@@ -22,7 +22,7 @@ _LOW, _HIGH = "\U0001d165", "\u302e"
 
 
 def table() -> dict[str, object]:
-    """What is done with each character. A range is its first and its last character."""
+    """The treatment of each character. A range is its first and its last character."""
     chars = [chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code < 0xE000]
     normal = {char: _NORMAL.normalize_str(char) for char in chars}
     # Spaces are put around them.

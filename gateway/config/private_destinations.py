@@ -15,7 +15,7 @@ type _Network = IPv4Network | IPv6Network
 
 _PLACE = re.compile(r"(?:\[(?P<bracketed>[0-9a-f:./]+)\]|(?P<plain>[^\[\]]+?))(?::(?P<port>\d{1,5}))?\Z", re.IGNORECASE)
 _PREFIX = re.compile(r"/\d{1,3}\Z")
-# Global unicast addresses (RFC 4291). All others lead to this machine or network, or nowhere.
+# Global unicast addresses (RFC 4291). All others are local or lead to no host.
 _GLOBAL_UNICAST = IPv6Network("2000::/3")
 # Networks that translate to the IPv4 address in the last 32 bits: NAT64 (RFC 6052) and SIIT (RFC 7915).
 _TRANSLATED = (IPv6Network("64:ff9b::/96"), IPv6Network("::ffff:0:0:0/96"))

@@ -1,4 +1,4 @@
-"""What a machine lacks for a test: the test is skipped, but fails in continuous integration, which has all of it."""
+"""Skips a test for something that the machine lacks. In continuous integration, which has everything, it fails."""
 
 import os
 from typing import NoReturn

@@ -40,7 +40,7 @@ def server(
 
 @pytest.fixture(scope="module")
 def key(server: tuple[Running, int]) -> Iterator[str]:
-    """A key, which after all tests is in no log and nowhere in mitmweb."""
+    """A key. After all tests, checks that neither the log nor mitmweb has it."""
     running, _ = server
     made = new_key(running, "of the proxy")
     yield made

@@ -27,14 +27,14 @@ class Characters:
         self._dropped = frozenset(_members(each for each in stored["dropped"] if each not in _PRIVATE))
         self._marks = frozenset(_members(stored["marks"]))
         self._moving = frozenset(moving)
-        # Of the others, each becomes itself, but for private ones, which are dropped: too many for a table.
+        # All others stay as they are, except private ones: these are dropped, and too many for a table.
         listed: dict[str, str] = folded | dict.fromkeys(self._dropped | self._marks, "")
         self._become = listed | {char: normalize("NFD", char) for char in _members([_HANGUL])}
         self._one_to_one = str.maketrans({char: to for char, to in folded.items() if len(to) == 1})
         self._private = re.compile(f"[{_set(_PRIVATE)}]")
         self._beyond = re.compile(f"[{_FIRST_BEYOND_BMP}-\U0010ffff]")
         self._alone_beyond = re.compile(f"[{_set(each for each in alone if each >= _FIRST_BEYOND_BMP)}]")
-        # What does not become one character in its place. All beyond the BMP are here, as few texts have any, and a
+        # Characters that do not become one in their place. All beyond the BMP are here, as few texts have any, and a
         # set with ranges of them is slow to search.
         odd = [*moving, *(char for char, to in listed.items() if len(to) != 1 or to >= _FIRST_BEYOND_BMP)]
         odd = [*(char for char in odd if char < _FIRST_BEYOND_BMP), _HANGUL, _PRIVATE[0]]

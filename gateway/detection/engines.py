@@ -18,10 +18,14 @@ from gateway.concurrency.thread_pool import DETECTION_THREADS
 from gateway.detection.memory import Recall
 from gateway.detection.normalized_text import covered_spans
 from gateway.detection.recognizer import EntityType
-from gateway.models import Entity
+from gateway.detection.source_code import SourceCode
+from gateway.models import NAME_MODEL, Entity
 
 _MIN_SCORE, _LIKELY, _NEXT_TO_NAME = 0.1, 0.5, 0.6
 _MAX_GAP = 4
+_NAMES = frozenset({"PERSON", "LOCATION", "ORGANIZATION"})
+_NOT_IN_CODE = frozenset({NAME_MODEL, "username.handle", "labelled.table", "secret.columns"})
+"""What else is looked for outside code only, by the recognizer: accounts, and what the columns of a table tell."""
 _LONG = 8192
 """Characters from which on it pays to search for patterns in a thread of its own."""
 _MOST_THREADS = 64
@@ -30,7 +34,7 @@ _REMARK = re.compile(r"\([^()\n\d]+\)[,:;]?[ \t]?\Z")
 _SEPARATOR = re.compile(r"[ \t]?[,:;(/|–-]?[ \t]?\(?")
 
 # Between a name and what is in the next cell.
-_AROUND = f"{string.whitespace},;|<>"
+_AROUND = f"{string.whitespace},;|<>\"'`#/*"
 
 
 class Finder(Protocol):
@@ -112,7 +116,7 @@ class Engines:
             for one in other:
                 borders = _borders(one, addresses)
                 found += _outside_spans(text, one, sorted((*excluded, *borders)) if borders else excluded)
-        found = list(_confirm_numbers_next_to_names(text, found))
+        found = list(_confirm_numbers_next_to_names(text, _outside_code(text, found)))
         found.sort(key=lambda one: (one.start, -one.end, one.type))
         return tuple(found)
 
@@ -122,6 +126,20 @@ class Engines:
         for other in self._others:
             with suppress(RuntimeError):
                 other.close()
+
+
+def _outside_code(text: str, found: Iterable[Entity]) -> list[Entity]:
+    """Returns the entities, of names only the parts outside code: identifiers are nobody's."""
+    code: SourceCode | None = None
+    kept: list[Entity] = []
+    for one in found:
+        if one.type not in _NAMES and one.recognizer not in _NOT_IN_CODE:
+            kept.append(one)
+            continue
+        code = code or SourceCode(text)
+        stretches = list(code.within(one.start, one.end))
+        kept += _outside_spans(text, one, stretches) if stretches else (one,)
+    return kept
 
 
 def _confirm_numbers_next_to_names(text: str, found: Sequence[Entity]) -> Iterable[Entity]:

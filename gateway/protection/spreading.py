@@ -25,12 +25,23 @@ _SURE = 0.75
 """Score of the name model below which about half of its names of persons are none."""
 _LETTER, _DIGIT = re.compile(r"[^\W\d_]"), re.compile(r"\d")
 _WORD = re.compile(r"[^\W\d_]{2,}")
+_IDENTIFIER = re.compile(r"[\w .'-]+")
 _ADDRESS = re.compile(r"\S@\S|://")
 # Characters of a value with letters and digits, of words together, and of one word.
 _SHORTEST_MIXED, _SHORTEST_PHRASE, _SHORTEST_WORD = 8, 12, 16
 # Digits of a number, and of one that repeats few of them, such as 100000.
 _SHORTEST_NUMBER, _LEAST_DIFFERENT, _LONG_NUMBER = 6, 4, 9
 _FULL_NAME, _FULL_NAME_UNSPACED = 2, 3
+
+
+def _is_written_plainly(occurrence: str, value: str) -> bool:
+    """Returns whether an occurrence may be an identifier: it is neither encoded nor spaced out."""
+    letters = "".join(filter(str.isalnum, occurrence.lower()))
+    return (
+        _IDENTIFIER.fullmatch(occurrence) is not None
+        and len(occurrence) <= len(value) + 1
+        and letters in "".join(filter(str.isalnum, value.lower()))
+    )
 
 
 def is_sure(span: Span) -> bool:
@@ -54,7 +65,8 @@ def is_distinctive(value: str, type: str) -> bool:
         return len(value) >= _SHORTEST_MIXED
     if len(_WORD.findall(value)) > 1:
         return letters >= _SHORTEST_PHRASE
-    return letters >= _SHORTEST_WORD
+    # A long account with capitals inside, which a model found, may be an identifier of a program.
+    return letters >= _SHORTEST_WORD and (type != "USERNAME" or value.islower())
 
 
 def spreads_back(value: str, type: str, place: Place) -> bool:
@@ -82,6 +94,8 @@ class Reach:
             return True
         elif self._place is Place.INSTRUCTIONS and value.lower() not in {each.lower() for each in self._own}:
             return False
+        if not _is_written_plainly(self._text[start:end], value):
+            return True
         if self._code is None:
             self._code = SourceCode(self._text)
         return not self._code.has(start, end)

@@ -118,3 +118,31 @@ def test_a_long_text_has_the_same_findings() -> None:
     short = engines.detect_all(texts)
     assert engines.detect_all([*texts, "!" * 20_000])[:3] == short
     engines.close()
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("for each in !anna!.children: run(each)\n", []),
+        ('owner = !run("Anna Roe")!\n', ["Anna Roe"]),
+        ("run(a, b);  // !Anna Roe! wrote this\n", ["Anna Roe"]),
+        ('def run(a):\n    """Add.\n\n    Written by !Anna Roe! in spring.\n    """\n    return a + 1\n', ["Anna Roe"]),
+        ("owner: !Anna Roe!\nteam: core\n", ["Anna Roe"]),
+        ("Please ask !Anna Roe! about it.\n", ["Anna Roe"]),
+    ],
+)
+def test_a_name_in_code_is_nobodys(text: str, found: list[str]) -> None:
+    marks = text.index("!"), text.rindex("!") - 1
+
+    class Between(Marking):
+        def detect(self, text: str) -> tuple[Entity, ...]:
+            return (Entity("PERSON", *marks, 0.9, "marking"),)
+
+    plain = text.replace("!", "")
+    engines = Engines(builtin_detector(), [Between()])
+    assert [plain[one.start : one.end] for one in engines.detect(plain) if one.recognizer == "marking"] == found
+
+
+def test_what_is_no_name_is_found_in_code_too() -> None:
+    (found,) = Engines(builtin_detector()).detect("return send(wilhelmina@acme.test, a.b)\n")
+    assert found.type == "EMAIL_ADDRESS"

@@ -63,7 +63,7 @@ def definitions_digest(recognizers: Iterable[Recognizer]) -> str:
     for recognizer in sorted(recognizers, key=lambda one: one.id):
         digest.update(recognizer.definition.encode())
     for file in sorted(Path(__file__).parent.rglob("*")):
-        if file.suffix in {".py", ".toml"}:
+        if file.suffix in {".py", ".toml", ".json"}:
             digest.update(file.name.encode() + file.read_bytes())
     digest.update(f"{phonenumbers.__version__} {stdnum.__version__}".encode())
     return digest.hexdigest()

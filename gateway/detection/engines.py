@@ -17,6 +17,7 @@ from typing import Protocol
 from gateway.concurrency.thread_pool import DETECTION_THREADS
 from gateway.detection.memory import Recall
 from gateway.detection.normalized_text import covered_spans
+from gateway.detection.overlaps import meets, overlapping
 from gateway.detection.recognizer import EntityType
 from gateway.detection.source_code import SourceCode
 from gateway.models import NAME_MODEL, Entity
@@ -109,11 +110,21 @@ class Engines:
 
     def _joined(self, text: str, patterns: Iterable[Entity], *others: Iterable[Entity]) -> tuple[Entity, ...]:
         found = list(patterns)
+        secrets = [one for one in found if one.score >= _LIKELY and self.types[one.type].group == "secret"]
+        groups = overlapping(sorted(secrets, key=lambda one: one.start))
+        hidden = [(group[0].start, max(one.end for one in group)) for group in groups]
+        # In `jane:secret@host.example`, the end of the password and the host are no address.
+        found = [one for one in found if one.type != "EMAIL_ADDRESS" or not meets(hidden, one.start, one.start + 1)]
         # Covered placeholders are hidden from the recognizers. Other engines may take one for part of a name.
         excluded = list(covered_spans(text))
         addresses = sorted((one.start, one.end) for one in found if one.type == "EMAIL_ADDRESS")
         for other in others:
             for one in other:
+                if self.types[one.type].group != "secret" and meets(hidden, one.start, one.end):
+                    # A setting next to a secret may look like the rest of a name to a model.
+                    parts = _outside_spans(text, one, hidden)
+                    found += [part for part in parts if text[part.start : part.end].istitle()]
+                    continue
                 borders = _borders(one, addresses)
                 found += _outside_spans(text, one, sorted((*excluded, *borders)) if borders else excluded)
         found = list(_confirm_numbers_next_to_names(text, _outside_code(text, found)))

@@ -44,6 +44,37 @@ def test_a_placeholder_is_nobodys_name(text: str, found: list[str]) -> None:
     assert [text[one.start : one.end] for one in engines.detect(own) if one.recognizer == "marking"] == found
 
 
+class Spanning(Marking):
+    """Takes the text between two offsets for a person."""
+
+    def __init__(self, start: int, end: int) -> None:
+        self.span = start, end
+
+    def detect(self, text: str) -> tuple[Entity, ...]:
+        return (Entity("PERSON", *self.span, 0.9, "marking"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("snmp-server community !waterfall RO!", []),
+        ("password=!Wat3rfall9 Anna!", ["Anna"]),
+        ("password=Wat3rfall9 !Anna Schmidt!", ["Anna Schmidt"]),
+    ],
+)
+def test_a_secret_is_no_part_of_a_name(text: str, found: list[str]) -> None:
+    """The marks stay out of the text, since they would part the secret."""
+    marks = text.index("!"), text.rindex("!") - 1
+    plain = text.replace("!", "")
+    engines = Engines(builtin_detector(), [Spanning(*marks)])
+    assert [plain[one.start : one.end] for one in engines.detect(plain) if one.recognizer == "marking"] == found
+
+
+def test_the_end_of_a_password_and_a_host_are_no_address() -> None:
+    found = Engines(builtin_detector()).detect("DB=postgres://app:" + "Wat3rfall@db.acme.org:5432/crm")
+    assert "EMAIL_ADDRESS" not in {one.type for one in found}
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [

@@ -49,6 +49,11 @@ _CONTINUES = re.compile(rb"[0-9@/_+]|[a-z][A-Z]|\w[.:]\w")
 _OPEN_ENDED = frozenset(
     "API_KEY SECRET PASSWORD JWT PRIVATE_KEY URL_WITH_CREDENTIALS CONNECTION_STRING URL DATE_OF_BIRTH".split()
 )
+_RANDOM = frozenset({"API_KEY", "SECRET", "JWT"})
+# More of a random value, rather than a name, a number, a setting or a call.
+_REST_OF_SECRET = re.compile(rb"(?=\S*(?:\d[A-Za-z]|[A-Za-z]\d|[a-z][A-Z])|\S{16})[\w+/.\-]+=*[.,;:!?)\"'\]]*")
+# Its signature has the length that an algorithm makes (RFC 7518, section 3.1).
+_WHOLE_JWT = re.compile(rb"\S*\bey[\w\-]+\.[\w\-]+\.(?:[\w\-]{43}|[\w\-]{64}|[\w\-]{86}|[\w\-]{342})")
 _IPV6 = re.compile(rb"[0-9A-Fa-f]{0,4}:[0-9A-Fa-f:]")
 # Labels at line ends: the next line does not continue them, see `_one_token`.
 _LABELS = re.compile(rb"(?:[^\s@/]{1,14}[:=]\r?\n)++")
@@ -85,6 +90,8 @@ class _CompleteValues:
         """Returns the minimum score of a finding across the break, or None if the break does not split a value."""
         ending = self._ends.get(start)
         if ending in _OPEN_ENDED and not _CONTINUES.search(after):
+            return None
+        if ending in _RANDOM and (_REST_OF_SECRET.fullmatch(after) is None or _WHOLE_JWT.fullmatch(before)):
             return None
         if ending is not None and ending not in _OPEN_ENDED and not _is_cut(ending, before, after):
             return None

@@ -48,8 +48,11 @@ def test_found(detector: Detector, case: dict[str, str]) -> None:
     assert (case["type"], case["value"]) in {(kind, value) for kind, value, _ in secrets(detector, case["text"])}
 
 
-@pytest.mark.parametrize("case", [case for case in cases("secrets_found") if case["name"].startswith("next-setting")])
-def test_a_secret_ends_before_the_next_setting(detector: Detector, case: dict[str, str]) -> None:
+EXACT = [case for case in cases("secrets_found") if case["name"].startswith(("next-setting", "exact"))]
+
+
+@pytest.mark.parametrize("case", EXACT, ids=lambda case: case["name"])
+def test_a_secret_ends_where_its_value_does(detector: Detector, case: dict[str, str]) -> None:
     assert {value for _, value, _ in secrets(detector, case["text"])} == {case["value"]}
 
 

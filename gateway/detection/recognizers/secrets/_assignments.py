@@ -20,9 +20,9 @@ _NAME = r"([\w.\-$@]*(?:(?:<<secret_name>>)[\w.\-ñ]*|auth\b))"
 _CLOSERS = r"(?:\\{0,3}[\"'\]]){0,3}(?:\[\d*\])?(?:[^\S\n]{1,3}value)?"
 _JOINS = (
     r"(,?\s{0,80}[\"']?value[\"']?[ \t]{0,4}[:=]|</\w{2,12}>\s{0,80}<\w{2,12}>\s{0,80}|[ \t]{1,40}\|[ \t]"
-    r"|[ \t]{0,40}(?:[:?.|+!~*]{0,4}={1,3}>?|\|\||\?\?|:{1,3}\*{0,2}|->|<-|,|\(|>\s{0,80}(?:<value>\s{0,80})?))"
+    r"|[ \t]{0,40}(?:[:?.|+!~*]{0,4}={1,3}>?|\|\||\?\?|:{1,3}(?:-|\*{0,2})|->|<-|,|\(|>\s{0,80}(?:<value>\s{0,80})?))"
 )
-_NO_BRACKET = r"[^\s(\[{]"
+_NO_BRACKET = r"(?:[^\s(\[{]|\{\{)"
 
 # Ends with the first character of the value, or of the quotes where nothing joins them to the name.
 ASSIGNMENT = compile_words(
@@ -42,13 +42,26 @@ _BELOW = re.compile(
     rb"(\S{4,600})[ \t]{0,8}(?:\r?\n|$)"
 )
 _LINES = re.compile(rb"\s{0,80}([^\s<]{4,600})\s{0,80}</|\s{0,80}<!\[CDATA\[\s{0,80}([^\s\]]{4,600})\s{0,80}\]\]>")
-_NEXT_FIELD = re.compile(rb"[&;,](?:\s|$|[A-Za-z_][\w. \-]{0,30}[=:])|\?[A-Za-z_][\w.\-]{0,30}=")
+_NEXT_FIELD = re.compile(rb"(?:&amp;|[&;,])(?:\s|$|[A-Za-z_][\w. \-]{0,30}[=:])|\?[A-Za-z_][\w.\-]{0,30}=")
 _VALUE_NEXT = re.compile(rb"\\?[\"']>|\\?[\"'],?\s{0,80}\\?[\"']?value|</")
 # `Jwt:Key = …`: the value of the one is the name of the other.
 _GOES_ON = re.compile(rb"[ \t]{1,8}=[ \t]")
 _ESCAPED_LINE = re.compile(rb"\\r?\\?n|\\[rnt]")
+# The value of a variable or a call, and what to take in its place: `${NAME:-…}`, `os.environ.get("NAME", …)`,
+# `env.NAME || …`, `.Values.name | default …`. Where the names of variables end and the default begins:
+_VARIABLE = re.compile(rb"[\"'`]?(?:\$\{(?:[\w.\-]{1,64}:[\-=]?|[\w.]{1,64}-)){1,3}(?![?+}])")
+_TEMPLATE = re.compile(rb"[\"'`](?=\$?\{\{)")
+_EXPRESSION = re.compile(rb"[^\n;\"'`]{1,100}")
+_NAME_LITERAL = re.compile(rb"[\"'`][\w.\-]{1,64}[\"'`]")
+_ELSE = re.compile(
+    rb"(?:\|\||\?\?|\?:|\} ?//|\bor|\belse|\bdefault[ (]{0,2}|\bunwrap_or\w{0,5}\((?:\|\w?\|)?"
+    rb"|\bfetch\([^()]{1,70}\) ?\{"
+    rb"|(?i:env|get|fetch|default|prop|coalesce|ifnull|param|config|setting|option)\w{0,24}\([^()]{1,80},)"
+    rb"[ \t]{0,4}[bruBRU@]{0,2}$"
+)
 _CLOSER = re.compile(rb"[)\]}]")
 _OPENERS, _CLOSING, _QUOTES = b"([{", b")]}", b"\"'`"
+_QUOTED_BY = frozenset((b'"', b"'", b"`"))
 
 
 class Assignment(NamedTuple):
@@ -67,7 +80,7 @@ def assignments(data: bytes) -> Iterator[Assignment]:
     at = 0
     while place := _PLACES.search(data, at):
         first, last = place.span()
-        at = last - 1
+        at = last - 1 - data.startswith(b"{{", last - 2)
         if (repeated := _last_of_repeated(data, first, at)) > first:
             at = repeated
             continue
@@ -116,10 +129,26 @@ def _value(data: bytes, at: int, join: str) -> tuple[int, int, bool] | None:
         return None if lines is None else (*lines.span(lines.lastindex or 1), False)
     if join[-1:] in {":", "="} and (below := _BELOW.match(data, at, last)) is not None:
         return *below.span(1), False
+    at = _default(data, at, last)
     opening = _QUOTED.match(data, at, last)
     if opening is not None:
         return _quoted(data, opening.end(), last)
     return None if join in {",", "(", "||", "??", ""} else _bare(data, at, last)
+
+
+def _default(data: bytes, at: int, last: int) -> int:
+    """Returns where the default begins that the expression at `at` has if its variables are not set, or `at`."""
+    if (variable := _VARIABLE.match(data, at, last)) is not None:
+        return variable.end()
+    after = at if (template := _TEMPLATE.match(data, at, last)) is None else template.end()
+    while (expression := _EXPRESSION.match(data, after, last)) is not None:
+        if _ELSE.search(data, at, expression.end()) is not None:
+            return expression.end() if data[expression.end() : expression.end() + 1] in _QUOTED_BY else at
+        literal = _NAME_LITERAL.match(data, expression.end(), last)
+        if literal is None:
+            break
+        after = literal.end()
+    return at
 
 
 def _quoted(data: bytes, start: int, last: int) -> tuple[int, int, bool] | None:
@@ -146,9 +175,10 @@ def _bare(data: bytes, start: int, last: int) -> tuple[int, int, bool] | None:
     escaped = _ESCAPED_LINE.search(value)
     if escaped is not None:
         value = value[: escaped.start()]
-    field = _NEXT_FIELD.search(value)
-    if field is not None:
-        value = value[: field.start()]
+    # Where underscores were read as blanks, the name of the next parameter goes on after the value.
+    field = _NEXT_FIELD.search(data, start, min(last, start + len(value) + 32))
+    if field is not None and (data[field.start()] == 0x26 or field.end() <= start + len(value)):
+        value = value[: field.start() - start]
     value = _unclosed(value).rstrip(b"'\"`,;>\\")
     return (start, start + len(value), False) if value else None
 

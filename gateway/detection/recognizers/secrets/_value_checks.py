@@ -10,7 +10,7 @@ from collections.abc import Callable
 from gateway.detection.recognizer import EntityType
 from gateway.detection.recognizers.secrets import _value_classifier as values
 from gateway.detection.recognizers.secrets._names import Kind
-from gateway.detection.recognizers.secrets._vocabulary import EXPRESSIONS
+from gateway.detection.recognizers.secrets._vocabulary import EXPRESSIONS, WORDS
 
 PASSWORD = EntityType("PASSWORD", "secret", "A password or passphrase.")
 SECRET = EntityType("SECRET", "secret", "A token, key or other secret of no known vendor.")
@@ -35,10 +35,16 @@ def any_value(value: str, _: bool) -> EntityType | None:
     return PASSWORD if len(value) >= 4 and not values.is_stand_in(value) else None
 
 
-def no_word(value: str, _: bool) -> EntityType | None:
-    """Where a password can be, or a word, a number of ports, a switch."""
-    word = value.isalpha() or _PORTS.match(value) or _THREADS.fullmatch(value) or values.is_stand_in(value)
-    return None if word else PASSWORD
+def given(value: str, _: bool) -> EntityType | None:
+    """Where a program expects a password, or a number of ports, a switch, a word in capitals that stands for one."""
+    other = value.isupper() or _PORTS.match(value) or _THREADS.fullmatch(value) or values.is_stand_in(value)
+    return None if other or (value.isalpha() and len(value) < 5) else PASSWORD
+
+
+def configured(value: str, _: bool) -> EntityType | None:
+    """Where a device is given a password, or a keyword such as `message-digest`, which no digit is in."""
+    keyword = value in WORDS["of_devices"] or ("-" in value and value.replace("-", "").isalpha())
+    return None if keyword or values.is_stand_in(value) else PASSWORD
 
 
 def believed(value: str, _: bool) -> EntityType | None:

@@ -35,7 +35,7 @@ _SEQUENCE = 12
 _ROWS = "abcdefghijklmnopqrstuvwxyz 01234567890123456789 qwertyuiopasdfghjklzxcvbnm zyxwvutsrqponmlkjihgfedcba"
 _ROWS += " 98765432109876543210"
 _STEPS = frozenset(map("".join, pairwise(_ROWS)))
-_REGEX = re.compile(r"\(\?[=!:]|\[\^?[a-zA-Z0-9]-[a-zA-Z0-9]|\\[dwsb]|\.\*|\]\+|\]\*|\]\{")
+_REGEX = re.compile(r"\(\?[=!:]|\[\^?[a-zA-Z0-9]-[a-zA-Z0-9]|\\[dwsb](?:[+*?{|)\]\\]|$)|\.\*|\]\+|\]\*|\]\{")
 _RUN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _RARE = {(word[0], letter) for word in WORDS["rare_neighbours"] for letter in word[1:]}
 
@@ -90,7 +90,8 @@ def is_made(value: str) -> bool:
         return False
     if b" " in classes:
         # Such as the salts of WordPress, which are made of every sign there is.
-        return len(value) >= 32 and len(_ODD.intersection(value)) >= 5 and bool(digits) and not _is_code(value)
+        random = len(_ODD.intersection(value)) >= 3 and _changes(classes) >= len(value) // 4
+        return len(value) >= 24 and random and not _is_code(value)
     if is_uuid(value):
         return True
     if _HEX.match(value) is not None and letters:

@@ -1,5 +1,6 @@
 """Loads `vocabulary.toml`, the words for secrets and around them, and inserts its entries into expressions."""
 
+import re
 from collections.abc import Mapping
 
 from gateway.config.data_files import expand, one_line, read_toml
@@ -28,3 +29,7 @@ EXPRESSIONS, WORDS = _load()
 def compile_words(regex: str) -> Expression:
     """Compiles an RE2 expression in which `<<name>>` inserts an expression of the vocabulary."""
     return compile_pattern(expand(regex, EXPRESSIONS))
+
+
+ADJECTIVE = re.compile(EXPRESSIONS["adjective"])
+"""How words end or begin that describe a password."""

@@ -10,7 +10,7 @@ from gateway.detection.recognizers.secrets import _value_classifier as values
 from gateway.detection.recognizers.secrets._assignments import Assignment, assignments
 from gateway.detection.recognizers.secrets._locator import table
 from gateway.detection.recognizers.secrets._names import Kind, is_place, kind_below, kind_of
-from gateway.detection.recognizers.secrets._vocabulary import compile_words
+from gateway.detection.recognizers.secrets._vocabulary import ADJECTIVE, WORDS, compile_words
 
 _ENVIRONMENT = re.compile(r"[A-Z][A-Z0-9_]{3,60}")
 _ACCOUNT_NEAR = compile_words(r"(?i)\b(?:<<accounts>>)\"?[ \t]*[:=]")
@@ -19,6 +19,20 @@ _NETWORK = compile_pattern(r"(?i)\b(?:wi-?fi|wlan|ssid|wpa[23]?)\b")
 _LEAST_OF_NETWORK = 8
 """Characters of the shortest key of a wireless network (IEEE 802.11, annex J.4)."""
 _NEAR = 120
+_DEFINED, _LONGEST_CALL = re.compile(rb"\bdefine\s*\(\s*[\"']$"), 16
+# A word that names a secret is a variable, or the translation of a label.
+_NAMED_FOR_IT = compile_words(r"passwor[dt]|passwd|secret|^(?:<<passwords>>|<<passwords_abroad>>)$")
+_LEAST_OF_WORD = 5
+_LEAD = re.compile(rb"[ \t]*(?:[#;\-*>$][ \t]+|export[ \t]+|set[ \t]+|[\w.]+\.)?")
+_SEPARATORS = frozenset((b";", b"&", b" ", b'"', b"'"))
+_OTHER_SETTING = compile_words(
+    r"(?i)\b(?:<<accounts>>|user[ _]?id|uid|name|host|server|data source|initial catalog|database|dbname|db|dsn|driver"
+    r"|port|service|addr(?:ess)?)=[^=\s,()]"
+)
+_SECTION = re.compile(rb"(?m)^\[[^\]\n]+\][ \t]*\r?$")
+_SECTION_NEAR = 400
+_FAIL = compile_pattern(r"(?i)fail[\w\-]*:")
+_OPENED, _CLOSED = frozenset((b",", b"{", b"(", b"[")), frozenset((b"}", b")", b"]"))
 _OF_WORDS = ("psk", "passphrase")
 """Ends of the names of what is often made of words."""
 _LONGEST_PHRASE = 80
@@ -51,7 +65,9 @@ def _checked(normalized: NormalizedText, one: Assignment, kind: Kind) -> Iterato
         end, found = one.start + len(words.encode()), checks.PASSWORD
     elif not one.quoted and _is_expression(normalized.data, one, value):
         return
-    elif one.join in {",", "(", "", "|"}:
+    elif one.join in {",", "(", "", "|"} and not _DEFINED.search(
+        normalized.data[max(0, one.at - _LONGEST_CALL) : one.at]
+    ):
         # A list, a call or a mere neighbour, where only values count that no program would use as a name.
         is_no_name = values.is_strong(value) or values.is_made(value) or values.is_of_letters(value)
         sure = is_no_name and not value.startswith("-") and "\\" not in value
@@ -91,14 +107,39 @@ def _is_expression(data: bytes, one: Assignment, value: str) -> bool:
 
 
 def _is_plain_password(data: bytes, one: Assignment, value: str) -> bool:
-    """Returns whether a plain word is a password: it sets an environment variable, or follows its account."""
-    if not (value.isascii() and value.isalpha() and value.islower() and len(value) >= 5) or values.is_stand_in(value):
+    """Returns whether a plain word is a password, for which it has to be set, and not described or computed."""
+    # `passWord` is a name in a program.
+    if not (value.isalpha() and len(value) >= _LEAST_OF_WORD and (value.islower() or value.istitle())):
         return False
-    if data[one.end : one.end + 1] not in {b"", b"\n", b"\r"}:
+    if values.is_stand_in(value) or _NAMED_FOR_IT.search(value.lower().encode()):
         return False
-    if one.join == "=" and data[one.start - 1 : one.start] == b"=" and _ENVIRONMENT.fullmatch(one.name):
+    first, last = data.rfind(b"\n", 0, one.at) + 1, data.find(b"\n", one.end)
+    before, after = data[max(first, one.at - _NEAR) : one.at], data[one.end : len(data) if last < 0 else last]
+    alone, ends = _LEAD.fullmatch(before) is not None, not after.strip()
+    if one.join == "=" and data[one.start - 1 : one.start] == b"=":
+        # In a connection string, a command or a query string, or on a line of its own.
+        closed = ends or after[:1] in _SEPARATORS
+        among = _OTHER_SETTING.search(before) or _OTHER_SETTING.search(after[:_NEAR]) or before[-1:] in {b"?", b"&"}
+        whole = (alone or before[-1:] == b'"') and (after[:1] == b";" or before[-1:] == after[:1])
+        named = one.name.startswith("--") or _ENVIRONMENT.fullmatch(one.name) or (whole and one.name[:1].isupper())
+        return bool((alone and ends) or (closed and (among or named)))
+    if not (value.islower() and ends):
+        return False
+    if one.join == "=":
+        return alone and _SECTION.search(data, max(0, first - _SECTION_NEAR), first) is not None
+    if one.join != ":" or not data[one.start - 1 : one.start].isspace():
+        return False
+    # In an object or a call, it would be a variable.
+    above, below = data[max(0, first - _NEAR) : first].rstrip()[-1:], data[one.end : one.end + _NEAR].lstrip()[:1]
+    if above in _OPENED or below in _CLOSED:
+        return False
+    if _ACCOUNT_NEAR.search(data, max(0, one.start - _NEAR), one.start) is not None:
         return True
-    return one.join == ":" and _ACCOUNT_NEAR.search(data, max(0, one.start - _NEAR), one.start) is not None
+    described = value in WORDS["no_password"] or ADJECTIVE.search(value)
+    verdict = one.name.strip("0123456789").lower() in {"pass", "pw"} or _FAIL.search(
+        data, max(0, first - _NEAR), one.end
+    )
+    return alone and not described and not verdict
 
 
 RECOGNIZERS = (table("assigned_values", {"assigned": _assigned}),)

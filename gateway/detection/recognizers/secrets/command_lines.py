@@ -31,7 +31,9 @@ def _users(normalized: NormalizedText) -> Iterator[Match]:
 def _is_pair(user: str, password: str) -> bool:
     if not password:
         return values.is_strong(user)
-    if values.is_stand_in(password) or (values.is_stand_in(user) and not values.is_strong(password.strip("{}"))):
+    if values.is_stand_in(password) or (
+        len(user) > 3 and values.is_stand_in(user) and not values.is_strong(password.strip("{}"))
+    ):
         return False
     return len(password) >= 4 and not password.startswith("//") and (password != user)
 

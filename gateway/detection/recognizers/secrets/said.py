@@ -11,14 +11,14 @@ from gateway.detection.recognizers.secrets import _value_checks as checks
 from gateway.detection.recognizers.secrets import _value_classifier as values
 from gateway.detection.recognizers.secrets._locator import checked, span_of, table, trimmed
 from gateway.detection.recognizers.secrets._names import is_place
-from gateway.detection.recognizers.secrets._vocabulary import EXPRESSIONS, WORDS, compile_words
+from gateway.detection.recognizers.secrets._vocabulary import ADJECTIVE, WORDS, compile_words
 
 _WORD = compile_words(r"(?i)(?:\b|_)(?:<<passwords>>)\b")
 _SECRET_WORD = compile_words(r"(?i)(?:^|[^\w\-])(?:<<secrets>>)\b")
 # What links the word to the value, and the value: quoted or bare.
 _LINKED = compile_words(
     r"(?i)((?:\s(?:<<is>>)|'s):?\s{1,3}|:\s{1,3}|\s?→\s?|\s{1,2})"
-    r"(?:[\"'`*]{1,3}([^\"'`*\r\n]{4,})[\"'`*]|([^\s\"'`*<>]{3,}[^\s\"'`*<>=](?:[\"'`*][\pL\d][^\s\"'`*<>]*)+|[^\s\"'`*<>]{4,}))"
+    r"(?:[\"'`*]{1,3}([^\"'`*\r\n]{4,})[\"'`*]|([^\s\"'`*<>]{2,}[^\s\"'`*<>=](?:[\"'`*][\pL\d][^\s\"'`*<>]*)+|[^\s\"'`*<>]{4,}))"
 )
 # `password for the zip file: …`
 _OPENS = compile_words(
@@ -38,10 +38,10 @@ _LEAST = 5
 """Bytes of the shortest value and what links it to the word."""
 # Somebody's password that is a plain word, with nothing after it that would make it the beginning of something else.
 _PLAIN_WORD = compile_words(
-    r"(?i)\b(?:<<own>>)\s(?:\w{2,20}[\s\-]){0,2}?(?:<<passwords>>)\s(?:is|ist|lautet|est|es|è|é)(?:\snow)?:?\s"
+    r"(?i)\b(?:(?:<<own>>)\s(?:\w{2,20}[\s\-]){0,2}?|(?:<<the>>)\s(?:wi-?fi|wlan|vpn)[\s\-])(?:<<passwords>>)"
+    r"(?:\s(?:is|ist|lautet|est|es|è|é)(?:\snow)?:?|:)\s"
     r"([a-z]{5,32})(?:[.,;!](?:\s|$)|\s?$|\s?\n|\s(?:and|und|et|y|e|en)\s)"
 )
-_ADJECTIVE = re.compile(EXPRESSIONS["adjective"])
 _POINTED = re.compile(r"\w+\.\w*[A-Za-z]\d\d+")
 # `changé le mot de passe en …`, `Passwort auf … gesetzt`
 _TO = r"(?:<<passwords>>)\s(?:(?:[^\n.:!?]{0,48}\s)??(?:auf|in|en|par|para|por|naar|from|von)|a)\s[\"'`]?"
@@ -59,7 +59,7 @@ def _passwords(normalized: NormalizedText) -> Iterator[Match]:
             yield Match(start, end, 0.8, checks.PASSWORD.name)
     for match in _PLAIN_WORD.finditer(normalized.data):
         value = normalized.text(*match.span(1)).lower()
-        if value not in WORDS["no_password"] and not _ADJECTIVE.search(value) and not values.is_stand_in(value):
+        if value not in WORDS["no_password"] and not ADJECTIVE.search(value) and not values.is_stand_in(value):
             yield Match(*match.span(1), 0.6, checks.PASSWORD.name)
 
 

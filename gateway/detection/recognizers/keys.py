@@ -3,6 +3,7 @@
 A key with a distinctive prefix is found anywhere; one without, shortly after the vendor's name.
 """
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,12 +25,15 @@ _BETWEEN = r"[\w .\-]{0,24}[\"'\]\\]{0,3}(?:\s{0,3}string)?\s{0,3}(?::{0,3}=>?|:
 class Key(BaseModel, extra="forbid", frozen=True):
     """The keys of a vendor: a `prefix` (RE2), which is the prefilter, or the `cue` they follow, and their `body`.
 
+    Or of several vendors with the same body: `prefixes`, as written, with blanks between. Examples lack the prefix.
+
     `<<uuid>>` in the body stands for a UUID. `check` is a function in `_key_checks`. With `exact`, a key with a prefix
     must not continue with a letter, digit, `_` or `-` (or what `end` says). `{base62:32}` in an example stands for so
     many characters of that alphabet.
     """
 
     prefix: str = ""
+    prefixes: str = ""
     cue: str = ""
     body: str
     check: str = "no_dummy"
@@ -40,7 +44,9 @@ class Key(BaseModel, extra="forbid", frozen=True):
     def recognizer(self, name: str) -> PatternRecognizer:
         """Returns the recognizer `api_key.<name>`."""
         body = self.body.replace("<<uuid>>", _UUID)
-        examples = tuple(map(filled, self.examples))
+        prefixes = self.prefixes.split()
+        prefix = self.prefix or rf"\b(?:{'|'.join(map(re.escape, prefixes))})"
+        examples = tuple(before + filled(example) for before in prefixes or [""] for example in self.examples)
         if self.cue:
             # `okta`, `OKTA_`, `my_okta`, `myOkta`, but not the end of another word.
             inner = self.cue.title() if self.cue.isalpha() else self.cue
@@ -49,8 +55,8 @@ class Key(BaseModel, extra="forbid", frozen=True):
             before, after = f"{name.split('_', maxsplit=1)[0].upper()}_API_KEY=", ""
             counter_example = f"id = {examples[0]};"
         else:
-            whole = f"({self.prefix}{body}){self.end}" if self.exact else self.prefix + body
-            pattern = Pattern(whole, 0.95, group=int(self.exact), prefilter=self.prefix)
+            whole = f"({prefix}{body}){self.end}" if self.exact else prefix + body
+            pattern = Pattern(whole, 0.95, group=int(self.exact), prefilter=prefix)
             before, after = 'key = "', '";'
             counter_example = f"{examples[0][:8]} is how keys begin"
         return PatternRecognizer(

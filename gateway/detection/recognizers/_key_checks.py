@@ -4,8 +4,6 @@ A correct checksum is certain (True). A wrong one is no evidence, because older 
 change what they paste. False: not a key. None: undecided.
 """
 
-import base64
-import binascii
 from zlib import crc32
 
 from gateway.detection.recognizer import compile_pattern
@@ -45,32 +43,11 @@ def github_crc(value: str) -> bool | None:
     return no_dummy(value)
 
 
-def trailing_crc(value: str) -> bool | None:
-    """The last eight characters are the CRC-32 of what precedes their separator, in hex (Grafana, Atlassian)."""
-    head, check = value[:-9], value[-8:]
-    try:
-        if int(check, 16) in {crc32(head.encode()), crc32(value[:-8].encode())}:
-            return True
-    except ValueError:
-        pass
-    return no_dummy(value)
-
-
 def aws_key(value: str) -> bool | None:
     """Excludes the keys of documentation (`...EXAMPLE`) and rows of `X`."""
     if value.endswith("EXAMPLE") or set(value[4:]) <= {"X"} or "XXXXXX" in value:
         return False
     return None
-
-
-def macaroon(value: str) -> bool | None:
-    """A PyPI token is a macaroon, whose first packet names the index that it is for."""
-    body = value.removeprefix("pypi-")
-    try:
-        decoded = base64.urlsafe_b64decode(body[: len(body) // 4 * 4])
-    except (binascii.Error, ValueError):
-        return no_dummy(value)
-    return True if b"pypi" in decoded[:24] else no_dummy(value)
 
 
 def mixed(value: str) -> bool | None:

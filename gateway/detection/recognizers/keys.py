@@ -75,23 +75,4 @@ def _from_tables() -> Iterator[PatternRecognizer]:
             yield Key.model_validate(content).recognizer(name)
 
 
-_artifactory = filled("AP6{lower:20}")
-
-RECOGNIZERS = (
-    *_from_tables(),
-    PatternRecognizer(
-        "api_key.artifactory_short",
-        API_KEY,
-        (
-            Pattern(
-                r"(?:^|[\s=:\"'])(AKC[A-Za-z0-9]{10,80}|AP[0-9A-F][A-Za-z0-9]{8,80})(?:[\s\"']|$)",
-                0.8,
-                group=1,
-                prefilter=r"\bA(?:KC|P[0-9A-F])[A-Za-z0-9]{8}",
-            ),
-        ),
-        validator=checks.short_artifactory,
-        examples=(Example(f"X-JFrog-Art-Api: {_artifactory}", _artifactory),),
-        counter_examples=("APCoreDataManager", "testAKCwithinsomeotherstring", "APPLICATIONS"),
-    ),
-)
+RECOGNIZERS = tuple(_from_tables())

@@ -11,7 +11,6 @@ import re2
 
 from gateway.detection import Detector
 from gateway.detection.recognizers import _phone_plans
-from gateway.detection.recognizers._keccak import keccak256
 from gateway.detection.recognizers._numbers.number import Number
 from gateway.detection.recognizers.government_numbers import NUMBERS, RECOGNIZERS
 
@@ -153,14 +152,6 @@ def test_numbering_plans_answer_as_phonenumbers_does() -> None:
             parsed = phonenumbers.parse(f"+{digits}")
             if str(parsed.national_number) == digits[len(str(code)) :]:
                 assert _phone_plans.is_valid(digits) == phonenumbers.is_valid_number(parsed), code
-
-
-def test_keccak_is_that_of_the_submission() -> None:
-    """Test vectors of the Keccak team for Keccak[c=512], first 256 bits."""
-    assert keccak256(b"").hex() == "c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470"
-    assert keccak256(b"abc").hex() == "4e03657aea45a94fc7d47ba826c8d667c0d1e6e33a64a036ec44f58fa12d6c45"
-    with pytest.raises(ValueError, match="one block"):
-        keccak256(bytes(136))
 
 
 @pytest.mark.slow

@@ -54,7 +54,7 @@ _TEMPLATE = re.compile(rb"[\"'`](?=\$?\{\{)")
 _EXPRESSION = re.compile(rb"[^\n;\"'`]{1,100}")
 _NAME_LITERAL = re.compile(rb"[\"'`][\w.\-]{1,64}[\"'`]")
 _ELSE = re.compile(
-    rb"(?:\|\||\?\?|\?:|\} ?//|\bor|\belse|\bdefault[ (]{0,2}|\bunwrap_or\w{0,5}\((?:\|\w?\|)?"
+    rb"(?:\|\||\?\?|\?:|\} ?//|\bor|\belse|[oO]r_?[eE]lse\(|\bdefault[ (]{0,2}|\bunwrap_or\w{0,5}\((?:\|\w?\|)?"
     rb"|\bfetch\([^()]{1,70}\) ?\{"
     rb"|(?i:env|get|fetch|default|prop|coalesce|ifnull|param|config|setting|option)\w{0,24}\([^()]{1,80},)"
     rb"[ \t]{0,4}[bruBRU@]{0,2}$"

@@ -24,6 +24,7 @@ _DEFINED, _LONGEST_CALL = re.compile(rb"\bdefine\s*\(\s*[\"']$"), 16
 _NAMED_FOR_IT = compile_words(r"passwor[dt]|passwd|secret|^(?:<<passwords>>|<<passwords_abroad>>)$")
 _LEAST_OF_WORD = 5
 _LEAD = re.compile(rb"[ \t]*(?:[#;\-*>$][ \t]+|export[ \t]+|set[ \t]+|[\w.]+\.)?")
+_TRAIL = re.compile(rb"\s*|[ \t]+(?:#|//|;).*", re.DOTALL)
 _SEPARATORS = frozenset((b";", b"&", b" ", b'"', b"'"))
 _OTHER_SETTING = compile_words(
     r"(?i)\b(?:<<accounts>>|user[ _]?id|uid|name|host|server|data source|initial catalog|database|dbname|db|dsn|driver"
@@ -115,7 +116,7 @@ def _is_plain_password(data: bytes, one: Assignment, value: str) -> bool:
         return False
     first, last = data.rfind(b"\n", 0, one.at) + 1, data.find(b"\n", one.end)
     before, after = data[max(first, one.at - _NEAR) : one.at], data[one.end : len(data) if last < 0 else last]
-    alone, ends = _LEAD.fullmatch(before) is not None, not after.strip()
+    alone, ends = _LEAD.fullmatch(before) is not None, _TRAIL.fullmatch(after) is not None
     if one.join == "=" and data[one.start - 1 : one.start] == b"=":
         # In a connection string, a command or a query string, or on a line of its own.
         closed = ends or after[:1] in _SEPARATORS
@@ -123,11 +124,14 @@ def _is_plain_password(data: bytes, one: Assignment, value: str) -> bool:
         whole = (alone or before[-1:] == b'"') and (after[:1] == b";" or before[-1:] == after[:1])
         named = one.name.startswith("--") or _ENVIRONMENT.fullmatch(one.name) or (whole and one.name[:1].isupper())
         return bool((alone and ends) or (closed and (among or named)))
+    described = value in WORDS["no_password"] or ADJECTIVE.search(value)
+    if one.join.startswith(">"):
+        return value.islower() and after.startswith(b"</") and not described
     if not (value.islower() and ends):
         return False
     if one.join == "=":
         return alone and _SECTION.search(data, max(0, first - _SECTION_NEAR), first) is not None
-    if one.join != ":" or not data[one.start - 1 : one.start].isspace():
+    if one.join != ":" or data[one.start - 2 : one.start] != b": ":
         return False
     # In an object or a call, it would be a variable.
     above, below = data[max(0, first - _NEAR) : first].rstrip()[-1:], data[one.end : one.end + _NEAR].lstrip()[:1]
@@ -135,7 +139,6 @@ def _is_plain_password(data: bytes, one: Assignment, value: str) -> bool:
         return False
     if _ACCOUNT_NEAR.search(data, max(0, one.start - _NEAR), one.start) is not None:
         return True
-    described = value in WORDS["no_password"] or ADJECTIVE.search(value)
     verdict = one.name.strip("0123456789").lower() in {"pass", "pw"} or _FAIL.search(
         data, max(0, first - _NEAR), one.end
     )

@@ -49,7 +49,7 @@ _CONTINUES = re.compile(rb"[0-9@/_+]|[a-z][A-Z]|\w[.:]\w")
 _OPEN_ENDED = frozenset(
     "API_KEY SECRET PASSWORD JWT PRIVATE_KEY URL_WITH_CREDENTIALS CONNECTION_STRING URL DATE_OF_BIRTH".split()
 )
-_RANDOM = frozenset({"API_KEY", "SECRET", "JWT"})
+_RANDOM = frozenset({"API_KEY", "SECRET", "JWT", "PRIVATE_KEY"})
 # More of a random value, rather than a name, a number, a setting or a call.
 _REST_OF_SECRET = re.compile(rb"(?=\S*(?:\d[A-Za-z]|[A-Za-z]\d|[a-z][A-Z])|\S{16})[\w+/.\-]+=*[.,;:!?)\"'\]]*")
 # Its signature has the length that an algorithm makes (RFC 7518, section 3.1).

@@ -97,6 +97,7 @@ def test_a_wrong_checksum_still_hides(detector: Detector) -> None:
         '"random_password"\n' * 6_000,
         "sessid=a; " * 10_000,
         "can I have the password please\n" * 3_000,
+        'secret = f("a","b","c","d","e",' * 5_000,
     ],
     ids=[
         "chain",
@@ -113,6 +114,7 @@ def test_a_wrong_checksum_still_hides(detector: Detector) -> None:
         "states",
         "sessions",
         "questions",
+        "arguments",
     ],
 )
 def test_hostile_repetition_holds_no_secret(detector: Detector, text: str) -> None:

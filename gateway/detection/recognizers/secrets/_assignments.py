@@ -14,7 +14,7 @@ from gateway.detection.recognizers.secrets._vocabulary import compile_words
 LONGEST = 600
 """Bytes of the longest value."""
 
-_OFTEN = 8
+_OFTEN, _MOST_NAMES = 8, 2
 
 _NAME = r"([\w.\-$@]*(?:(?:<<secret_name>>)[\w.\-ñ]*|auth\b))"
 _CLOSERS = r"(?:\\{0,3}[\"'\]]){0,3}(?:\[\d*\])?(?:[^\S\n]{1,3}value)?"
@@ -141,7 +141,10 @@ def _default(data: bytes, at: int, last: int) -> int:
     if (variable := _VARIABLE.match(data, at, last)) is not None:
         return variable.end()
     after = at if (template := _TEMPLATE.match(data, at, last)) is None else template.end()
-    while (expression := _EXPRESSION.match(data, after, last)) is not None:
+    for _ in range(_MOST_NAMES + 1):
+        expression = _EXPRESSION.match(data, after, last)
+        if expression is None:
+            break
         if _ELSE.search(data, at, expression.end()) is not None:
             return expression.end() if data[expression.end() : expression.end() + 1] in _QUOTED_BY else at
         literal = _NAME_LITERAL.match(data, expression.end(), last)

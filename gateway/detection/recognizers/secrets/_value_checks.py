@@ -43,7 +43,7 @@ def given(value: str, _: bool) -> EntityType | None:
 
 def configured(value: str, _: bool) -> EntityType | None:
     """Where a device is given a password, or a keyword such as `message-digest`, which no digit is in."""
-    keyword = value in WORDS["of_devices"] or ("-" in value and value.replace("-", "").isalpha())
+    keyword = value in WORDS["of_devices"] | WORDS["of_rules"] or ("-" in value and value.replace("-", "").isalpha())
     return None if keyword or values.is_stand_in(value) else PASSWORD
 
 

@@ -24,7 +24,8 @@ _RUN = r"[A-Za-z0-9+/]{40,}={0,2}"
 _BREAK = r"(?:\s|\\r|\\n)*"
 _LINE = r"[A-Za-z0-9+/=]{16,}"
 # After the last whole line, one that is shorter.
-_LISTED = rf"(?:\n(?:[^\n]*\n){{0,4}}?[^\n]*?{_RUN})+(?:\n[^\n]{{0,80}}?[A-Za-z0-9+/]{{2,39}}={{1,2}})?"
+_LAST = r"\n[^\n]{0,80}?(?:[A-Za-z0-9+/]{2,39}={1,2}|[A-Za-z0-9+/]{20,39})"
+_LISTED = rf"(?:\n(?:[^\n]*\n){{0,4}}?[^\n]*?{_RUN})+(?:{_LAST})?"
 _WHOLE = compile_pattern(
     # Never beyond the next boundary: without its end, a key goes no further than its lines do.
     rf"{_HEAD}((?:[^\-]|-{{1,4}}[^\-])*?){_TAIL}"

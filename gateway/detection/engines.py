@@ -122,7 +122,7 @@ class Engines:
             for one in other:
                 if self.types[one.type].group != "secret" and meets(hidden, one.start, one.end):
                     # A setting next to a secret may look like the rest of a name to a model.
-                    parts = _outside_spans(text, one, hidden)
+                    parts = _outside_spans(text, one, sorted((*excluded, *hidden)))
                     found += [part for part in parts if text[part.start : part.end].istitle()]
                     continue
                 borders = _borders(one, addresses)

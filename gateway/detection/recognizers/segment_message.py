@@ -1,0 +1,181 @@
+"""Messages of hospitals, insurers and trade (HL7, X12, EDIFACT) and address cards (vCard): segments of fields, whose
+position determines their meaning. `segment_message.toml` describes them.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+
+from pydantic import BaseModel
+
+from gateway.config.data_files import read_toml
+from gateway.detection.normalized_text import NormalizedText
+from gateway.detection.re2_expression import Expression
+from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
+from gateway.detection.recognizers._id_labels import LABELS
+from gateway.detection.recognizers._numbers.checks_world import us_ssn
+from gateway.detection.recognizers.date_of_birth import DATE_OF_BIRTH
+from gateway.detection.recognizers.email import EMAIL_ADDRESS
+from gateway.detection.recognizers.person_name import PERSON
+from gateway.detection.recognizers.phone import PHONE_NUMBER
+from gateway.detection.recognizers.postal_address import STREET_ADDRESS
+from gateway.detection.recognizers.postal_code import POSTAL_CODE
+from gateway.detection.recognizers.us_identifiers import US_DRIVER_LICENSE, US_SSN
+
+_HAS_LETTERS = re.compile(rb"[A-Za-z]{2}|[\x80-\xff]")
+_HAS_DIGITS = re.compile(rb"\d")
+_FORMS = {
+    PERSON.name: _HAS_LETTERS,
+    DATE_OF_BIRTH.name: re.compile(rb"(?:19|20)\d\d-?(?:0[1-9]|1[0-2])"),
+    PHONE_NUMBER.name: re.compile(rb"\d(?:\D*\d){3}"),
+    STREET_ADDRESS.name: _HAS_LETTERS,
+    EMAIL_ADDRESS.name: re.compile(rb"@"),
+}
+"""What a field of a type must contain."""
+_OTHERS = (PERSON, DATE_OF_BIRTH, PHONE_NUMBER, STREET_ADDRESS, POSTAL_CODE, EMAIL_ADDRESS, US_SSN, US_DRIVER_LICENSE)
+_TYPES = {one.name: one for one in (*_OTHERS, *(label.type for label in LABELS.values()))}
+# Messages written by hand lack or repeat a field. Names and addresses in parts, and dates, show it.
+_PARTED = re.compile(rb"[A-Za-z]{2,}\^[A-Za-z]|\d.*\^\^")
+_UNMISTAKABLE = {PERSON.name: _PARTED, STREET_ADDRESS.name: _PARTED, DATE_OF_BIRTH.name: re.compile(rb"(?:19|20)\d{6}")}
+_NINE_DIGITS = re.compile(rb"(\d{9})(?:\^.*)?")
+_OF_PEOPLE = frozenset({b"PID", b"NK1", b"GT1", b"IN1", b"IN2"})
+
+
+type _Spans = Mapping[str, tuple[int, int]]
+"""The places of a segment, as `2.3`, with their spans in the text."""
+
+
+class _Format(BaseModel, extra="forbid", frozen=True):
+    """A format, as the head of `segment_message.toml` describes it."""
+
+    prefilter: str
+    element: str
+    end: str
+    component: str = ""
+    escape: str = ""
+    declared: str = ""
+    after: str = ""
+    kinds: Mapping[str, str] = {}
+    segments: Mapping[str, str]
+
+    def of(self, data: bytes) -> "_Format":
+        """Returns the format with the separators that a message declares."""
+        found = re.search(self.declared, data.decode("latin-1"), re.DOTALL) if self.declared else None
+        return self.model_copy(update=found.groupdict()) if found else self
+
+    def expression(self) -> Expression:
+        """Returns what finds segments: their names and contents."""
+        other = rf"|{re.escape(self.escape)}[^\r\n]" if self.escape else ""
+        return _compiled(
+            rf"(?:\A|[\s.\"{re.escape(self.end)}])({'|'.join(self.segments)}){self.after or re.escape(self.element)}"
+            rf"((?:[^{re.escape(self.end + self.escape)}]{other})+)"
+        )
+
+    def spans(self, data: bytes, at: int, end: int) -> _Spans:
+        """Returns where the elements of a segment are, and their components. Escaped separators separate nothing."""
+        content = data[at:end]
+        if self.escape:
+            content = re.sub(re.escape(self.escape.encode()) + b".", b"\0\0", content)
+        spans: dict[str, tuple[int, int]] = {}
+        for number, element in enumerate(content.split(self.element.encode()), 1):
+            spans[str(number)] = at, at + len(element)
+            first = at
+            for part, component in enumerate(element.split(self.component.encode() or None), 1):
+                spans[f"{number}.{part}"] = first, first + len(component)
+                first += len(component) + 1
+            at += len(element) + 1
+        return spans
+
+    def fields(self, name: str) -> Iterator[tuple[str, str]]:
+        """Yields types, or `@` and the place of what names the type, with the place of the value."""
+        for group in map(str.split, self.segments[name].split(",")):
+            yield from ((group[0], place) for place in group[1:])
+
+    def named(self, data: bytes, start: int, end: int) -> str:
+        """Returns the type that a code names, or nothing."""
+        code = data[start:end].decode("utf-8", "replace")
+        return next((name for name, codes in self.kinds.items() if code in codes.split()), "")
+
+
+_FORMATS = tuple(_Format.model_validate(content) for content in read_toml(__file__).values())
+_compiled = cache(compile_pattern)
+
+
+def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
+    if not normalized.source:
+        return  # deobfuscation may have removed separators and line ends
+    data = normalized.data
+    for format in (_FORMATS[hit].of(data) for hit in hits):
+        for segment in format.expression().finditer(data):
+            spans = format.spans(data, *segment.span(2))
+            fields = _shifted(data, spans, [*format.fields(segment[1].decode())], format.element)
+            for type_name, place in fields:
+                start, end = spans.get(place, (0, 0))
+                held = format.named(data, *spans.get(type_name[1:], (0, 0))) if type_name[0] == "@" else type_name
+                if held and _FORMS.get(held, _HAS_DIGITS).search(data, start, end):
+                    yield Match(start, end, 0.85, held)
+            if segment[1] in _OF_PEOPLE:
+                yield from _social_security_numbers(data, spans)
+
+
+def _shifted(data: bytes, spans: _Spans, fields: Sequence[tuple[str, str]], element: str) -> Iterable[tuple[str, str]]:
+    """Returns the fields of a segment, moved by one element if more of them then hold what they should."""
+    if element != "|":
+        return fields
+    candidates = [[(name, str(int(place) + shift)) for name, place in fields] for shift in (0, 1, -1)]
+    return max(candidates, key=lambda moved: sum(_is_unmistakable(data, spans, *field) for field in moved))
+
+
+def _is_unmistakable(data: bytes, spans: _Spans, type_name: str, place: str) -> bool:
+    form = _UNMISTAKABLE.get(type_name)
+    return form is not None and form.match(data, *spans.get(place, (0, 0))) is not None
+
+
+def _social_security_numbers(data: bytes, spans: _Spans) -> Iterator[Match]:
+    """Yields fields of nine digits, which versions of HL7 have in different places."""
+    for start, end in spans.values():
+        found = _NINE_DIGITS.fullmatch(data, start, end)
+        if found is not None and us_ssn(found[1].decode()):
+            yield Match(start, end, 0.6, US_SSN.name)
+
+
+_PID = (
+    "PID|1||PATID1234^5^M11||JONES^WILLIAM^A^III||19610615|M|||1 MAIN ST^^AKRON^OH^44306||(216)555-0107|||S||"
+    "10006579|123456780|987654^NC"
+)
+_TRADE = "NAD+BY+++Berg Jana+Ahornweg 3:Hof+Hof++95028+DE'CTA+IC+:Berg O?'Neil'COM+0928123456:TE'DTM+137:20250102:102'"
+_CARD = "BEGIN:VCARD\r\nN:Moreau;Élise;;;\r\nitem1.ADR;TYPE=HOME:;;4 rue Neuve;Lyon;;69001;France\r\nEND:VCARD\r\n"
+
+RECOGNIZERS = (
+    FunctionRecognizer(
+        "segment_message",
+        tuple(_TYPES.values()),
+        tuple(one.prefilter.replace("<<names>>", "|".join(one.segments)) for one in _FORMATS),
+        _find,
+        examples=(
+            Example(_PID, "JONES^WILLIAM^A^III", "PERSON"),
+            Example(_PID, "PATID1234^5^M11", "MEDICAL_RECORD_NUMBER"),
+            Example(_PID, "19610615", "DATE_OF_BIRTH"),
+            Example(_PID, "1 MAIN ST^^AKRON^OH^44306", "STREET_ADDRESS"),
+            Example(_PID, "123456780", "US_SSN"),
+            Example("MSH|^~\\&|A\rNK1|1|DUCK^DAISY|SPO\rPV1|1|I", "DUCK^DAISY", "PERSON"),
+            Example("PV1|1|I|2000^2012^01||||004777^ATTEND^AARON^A|||SUR", "004777^ATTEND^AARON^A", "PERSON"),
+            Example("NM1*QC*1*DUCK*DAISY****MI*A7712~DMG*D8*19570111*F~", "DUCK", "PERSON"),
+            Example("NM1*QC*1*DUCK*DAISY****MI*A7712~DMG*D8*19570111*F~", "A7712", "INSURANCE_NUMBER"),
+            Example("PER*IC**HP*2165550107~", "2165550107", "PHONE_NUMBER"),
+            Example(_TRADE, "Ahornweg 3:Hof", "STREET_ADDRESS"),
+            Example(_TRADE, "Berg O?'Neil", "PERSON"),
+            Example(_TRADE, "0928123456", "PHONE_NUMBER"),
+            Example(_CARD, "Moreau", "PERSON"),
+            Example(_CARD, "4 rue Neuve", "STREET_ADDRESS"),
+        ),
+        counter_examples=(
+            "| PID | USER | CMD |\n|---|---|---|\n| 412 | root | init |",
+            "kill PID|grep it",
+            "PID|1|||",
+            "NM1*PR*2*NORTHPLAN*****PI*7712~DTP*472*D8*20250103~HI*ABK:J101~",
+            "DTM+137:20250102:102'RFF+ON:4711'",
+            "area = REF*w*h",
+        ),
+    ),
+)

@@ -1,15 +1,18 @@
-"""Corrects what the models find in tables by the headers of columns: a column of cities or products holds no person."""
+"""Corrects what the models find in tables and messages: a finding is in one cell, and columns of cities or products
+hold no person.
+"""
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from gateway.detection.deobfuscation.layout import CELLS
 from gateway.detection.deobfuscation.rewrite import RewrittenText
 from gateway.detection.ner.surroundings import WORDS
 from gateway.detection.normalized_text import normalize_text
+from gateway.detection.overlaps import meets
 from gateway.detection.recognizer import compile_pattern
 from gateway.detection.recognizers._tables import Cell, inserted_rows, rows_below
 from gateway.models import Entity
@@ -24,6 +27,17 @@ _HEADER = compile_pattern(rf"(?i)(?:\b|_)(?:{WORDS['places']}|{_THING}){_NAME}{_
 _PLACES, _THINGS = (
     re.compile(rf"(?:\w+[ _-])?(?:{words}){_NAME}", re.IGNORECASE) for words in (WORDS["places"], _THING)
 )
+# A line of cells aligned with blanks, which may be a header.
+_ALIGNED = compile_pattern(r"(?m)^[^\n\d]*[^\s\d](?:\t|  )[^\n\d]*\n")
+_GAP = re.compile(r"\t|(?<=\S)[ \u00a0]{2,}(?=\S)|[|*~]")
+_BREAK = re.compile(rf"{_GAP.pattern}|\n")
+_FRAME = re.compile(r"^(?:BEGIN|END):[A-Z-]+[ \t\r]*$", re.MULTILINE)
+"""The first and last lines of vCard, iCalendar and their parts."""
+_CODE_LIST = re.compile(r"\*[A-Z]{2,3}:\Z")
+"""What precedes a diagnosis or procedure in X12."""
+_NUMBERED = frozenset({"ID_NUMBER", "MEDICAL_RECORD_NUMBER"})
+_DIVIDED = _OF_PERSONS | _NUMBERED
+_MIN_DIGITS = 5
 
 
 class _Cell(NamedTuple):
@@ -33,11 +47,24 @@ class _Cell(NamedTuple):
 
 
 def corrected(text: str, found: Sequence[Entity]) -> Sequence[Entity]:
-    """Returns the entities, which are sorted and disjoint, without those of cells that name nobody."""
-    if not any(one.type in _OF_PERSONS for one in found):
+    """Returns the entities, which are sorted and disjoint, divided at cells, without those that name nobody."""
+    if not any(one.type in _DIVIDED for one in found):
         return found
+    frames = [frame.span() for frame in _FRAME.finditer(text)] if "BEGIN:" in text else []
+    found = [one for one in found if not meets(frames, one.start, one.end)]
+    starts = sorted(_starts(text))
+    divided = [part for one in found for part in _divided(text, one, starts)]
     cells = list(_cells(text))
-    return [part for one in found for part in _outside(text, one, cells)] if cells else found
+    return [part for one in divided for part in _outside(text, one, cells)] if cells else divided
+
+
+def _starts(text: str) -> Iterator[int]:
+    """Yields where cells of aligned tables start."""
+    normalized = normalize_text(text)
+    rows = rows_below(normalized.data, _ALIGNED, lambda header: dict.fromkeys(range(len(header)), True))
+    return (
+        start for start, _ in normalized.source_spans([cell[:2] for _, cells in rows for cell in cells if cell.text])
+    )
 
 
 def _cells(text: str) -> Iterator[_Cell]:
@@ -61,6 +88,30 @@ def _of_nobody(rows: Iterable[tuple[dict[int, bool], list[Cell]]]) -> Iterator[_
         for number, cell in enumerate(cells):
             if number in columns and cell.text and len(cell.text.split()) <= _MOST_WORDS:
                 yield _Cell(cell.start, cell.end, columns[number])
+
+
+def _divided(text: str, one: Entity, starts: Sequence[int]) -> Iterator[Entity]:
+    """Yields the parts of an entity in each cell, by what they are."""
+    within = starts[bisect_right(starts, one.start) : bisect_left(starts, one.end)]
+    gaps = (
+        [gap.end() for gap in _BREAK.finditer(text, one.start, one.end)]
+        if _GAP.search(text, one.start, one.end)
+        else []
+    )
+    if one.type in _NUMBERED and _CODE_LIST.search(text, max(0, one.start - 5), one.start):
+        return
+    if one.type not in _DIVIDED or not (within or gaps):
+        yield one
+        return
+    for first, last in pairwise([one.start, *sorted({*within, *gaps}), one.end]):
+        for part in _part(text, one, first, last):
+            letters, digits = (sum(map(test, text[part.start : part.end])) for test in (str.isalpha, str.isdigit))
+            if letters and (digits or one.type == "PERSON"):
+                yield part
+            elif letters:
+                yield part._replace(type="PERSON" if " " in text[part.start : part.end] else "LOCATION")
+            elif digits >= _MIN_DIGITS:
+                yield part._replace(type=one.type if one.type in _NUMBERED else "ID_NUMBER")
 
 
 def _columns(header: list[str]) -> dict[int, bool]:

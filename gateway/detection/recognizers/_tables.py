@@ -6,6 +6,7 @@ The header of a table is a line of short cells without digits; rows have as many
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 from gateway.detection.re2_expression import Expression
@@ -50,7 +51,7 @@ def rows_below[T](
         if sign == _WIKI:
             sign = b"|"
         if columns:
-            for cells, end in _rows(data, at, sign, len(names)):
+            for cells, end in _rows(data, at, sign, [cell.start - line_start for cell in names]):
                 yield columns, cells
                 at = end
 
@@ -142,14 +143,32 @@ def _is_header(cells: list[Cell]) -> bool:
     )
 
 
-def _rows(data: bytes, at: int, sign: bytes, width: int) -> Iterator[tuple[list[Cell], int]]:
-    """Yields the lines from `at` on that have as many cells as the header, with their ends. Skips rules."""
+def _rows(data: bytes, at: int, sign: bytes, starts: list[int]) -> Iterator[tuple[list[Cell], int]]:
+    """Yields the lines from `at` on that have as many cells as the header, with their ends. Skips rules.
+
+    Cells that only a single blank separates are recognized by where those of the header start.
+    """
     while at < len(data):
         end = data.find(b"\n", at)
         end = len(data) if end < 0 else end
         if not _RULE.fullmatch(data, at, end):
             cells = _cells(data, at, end, sign)
-            if len(cells) < width or (not sign and len(cells) > width):
+            if not sign and len(cells) != len(starts):
+                cells = _aligned(data, at, end, starts)
+            if len(cells) < len(starts):
                 return
             yield cells, end
         at = end + 1
+
+
+def _aligned(data: bytes, at: int, end: int, starts: list[int]) -> list[Cell]:
+    """Returns the cells of a line that start at given columns; none if a word is in the way of a column."""
+    line = data[at:end].decode("utf-8", "replace")
+    if not _GAP.search(data, at, end) or any(line[start - 1 : start].strip() for start in starts[1:]):
+        return []
+    cells = []
+    for first, last in pairwise([*starts, len(line)]):
+        text = line[first:last].strip()
+        place = at + len(line[: line.find(text, first)].encode())
+        cells.append(Cell(place, place + len(text.encode()), text))
+    return cells

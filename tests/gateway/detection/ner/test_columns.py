@@ -85,3 +85,41 @@ def test_the_header_counts_for_all_blocks_of_a_long_table() -> None:
     text += "\n" + "x" * 3000
     assert NameFinder(ByCapitals()).detect(text) == ()
     assert NameFinder(ByCapitals()).detect(text.replace("brand", "whom")) != ()
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "parts"),
+    [
+        ("7\tIda Thistlewood\t0048217", "Ida Thistlewood\t0048217", ["Ida Thistlewood", "0048217"]),
+        ("Ida Thistlewood   Ops   4417\nBo Lindqvist", "Ida Thistlewood   Ops", ["Ida Thistlewood", "Ops"]),
+        ("N3*9 Elm Court~\nN4*Reno*NV*89501", "9 Elm Court~\nN4*Reno", ["9 Elm Court", "N4", "Reno"]),
+        (
+            "NAME          TEAM  DESK\nIda Thistlewo Blue  B\n",
+            "Ida Thistlewo Blue",
+            ["Ida Thistlewo", "Blue"],
+        ),
+        ("Ida Thistlewood\n9 Elm Court\nReno", "9 Elm Court\nReno", ["9 Elm Court\nReno"]),
+    ],
+)
+def test_a_finding_is_divided_at_the_cells_of_its_line(text: str, value: str, parts: list[str]) -> None:
+    assert [part for part, _ in left(text, value, type_name="STREET_ADDRESS")] == parts
+
+
+def test_a_part_of_an_address_gets_its_own_type() -> None:
+    text = "Ida Thistlewood   Ops   14   4417182   9 Elm Court"
+    assert left(text, text, type_name="STREET_ADDRESS") == [
+        ("Ida Thistlewood", "PERSON"),
+        ("Ops", "LOCATION"),
+        ("4417182", "ID_NUMBER"),
+        ("9 Elm Court", "STREET_ADDRESS"),
+    ]
+
+
+def test_the_frame_of_a_card_is_no_person() -> None:
+    text = "BEGIN:VCARD\r\nFN:Ida Thistlewood\r\nEND:VCARD\r\n"
+    assert left(text, "VCARD", "Ida Thistlewood", "END:VCARD") == [("Ida Thistlewood", "PERSON")]
+
+
+def test_a_code_of_a_list_is_no_number_of_a_patient() -> None:
+    assert left("HI*ABK:E119~", "E119", type_name="MEDICAL_RECORD_NUMBER") == []
+    assert left("MRN: E119", "E119", type_name="MEDICAL_RECORD_NUMBER") == [("E119", "MEDICAL_RECORD_NUMBER")]

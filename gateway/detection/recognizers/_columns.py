@@ -167,7 +167,7 @@ def columns_of(header: list[str]) -> dict[int, Column]:
             plain.append(number)
         elif text.casefold() == "pass":
             passes.append(number)
-        elif column := _column(text.rstrip(".")):
+        elif column := column_of(text.rstrip(".")):
             columns[number] = column
     if passes and any(_ACCOUNT.fullmatch(text) for text in header):
         columns |= dict.fromkeys(passes, _PASS)
@@ -185,7 +185,8 @@ def in_cells(rows: Iterable[tuple[dict[int, Column], list[Cell]]]) -> Iterator[M
                 yield Match(cell.start, cell.end, column.score, column.type.name)
 
 
-def _column(header: str) -> Column | None:
+def column_of(header: str) -> Column | None:
+    """Returns what a column or record holds, by the words that name it."""
     if hits := _SCAN.hits(header.encode()):
         return _FORMS[min(hits)][1]
     kind = kind_of(header)

@@ -1,0 +1,98 @@
+"""Identifiers whose kind is beside the value, in records of JSON and XML: `{"type": "passport", "value": "X1234567"}`.
+FHIR and CDA write all identifiers in this way; `labelled_sibling.toml` has their codes.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from gateway.config.data_files import word_lists
+from gateway.detection.normalized_text import NormalizedText
+from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
+from gateway.detection.recognizers._columns import TYPES, column_of
+
+_VALUE = (
+    r"""(?:["'](?:value|number|extension|id_?(?:value|number))["']\s*:\s*["']?|<(?:\w+:)?(?:value|number)>\s*"""
+    r"""|\s(?:value|extension)=["'])((?:[A-Za-z]{0,4}[ \-]?)\d[\w ./\-]{2,39}?)\s*["',}\]<]"""
+)
+_PLACE = compile_pattern(_VALUE)
+_KIND = re.compile(
+    rb"""["'](?:code|text|display|system|type|kind|name|label|field|id_?type)["']\s*:\s*["']([^"'\n]{1,120})["']"""
+    rb"""|<(?:\w+:)?(?:code|text|display|system|type|kind|name)(?:>\s*([^<>\n]{1,80})\s*<|[^<>]*\svalue="([^"]{1,120})")"""
+    rb"""|\sroot="([\d.]+)"|<(?:\w+:)?(patientRole)\b"""
+)
+_NESTED = re.compile(rb"[{}]|<(?P<close>/?)[\w:]+[^<>]*?(?P<alone>/?)>")
+_REACH = 600
+_FOLLOWING = 300
+_GROUPS = frozenset({"government_id", "health", "account", "financial", "contact", "temporal"})
+_CODED = {code: name for name, codes in word_lists(__file__).items() for code in codes}
+_TYPES = tuple(one for one in TYPES if one.group in _GROUPS and one.name not in {"AGE", "USERNAME", "CVV"})
+_NAMES = frozenset(one.name for one in _TYPES)
+
+
+def _find(normalized: NormalizedText, _: Sequence[int]) -> Iterator[Match]:
+    data = normalized.data
+    for place in _PLACE.finditer(data):
+        first = _record(data, place.start())
+        last = data.find(b">" if data[first : first + 1] == b"<" else b"}", place.end(1), place.end(1) + _FOLLOWING)
+        for kind in _KIND.finditer(data, first, max(last, place.end(1))) if first >= 0 else ():
+            name = next(filter(None, kind.groups())).decode("utf-8", "replace")
+            found = _type(
+                name, normalized.text(*place.span(1)), coded=b"dentifier" in data[max(0, first - 60) : place.end()]
+            )
+            if found:
+                yield Match(*place.span(1), 0.8, found)
+                break
+
+
+def _record(data: bytes, at: int) -> int:
+    """Returns where the object or element begins that directly contains a place, or -1."""
+    depth = 0
+    for token in reversed(list(_NESTED.finditer(data, max(0, at - _REACH), at))):
+        if token[0] == b"}" or token["close"]:
+            depth += 1
+        elif not token["alone"]:
+            if not depth:
+                return token.start()
+            depth -= 1
+    return -1
+
+
+def _type(kind: str, value: str, *, coded: bool) -> str | None:
+    """Returns the type of a value beside which is its kind: a code, or words as in the header of a column."""
+    if kind in _CODED and (coded or len(kind) > 5):
+        return _CODED[kind]
+    last = re.split("[/:#]", kind)[-1]
+    for words in dict.fromkeys((last, last.replace("-", " "), last.rpartition("-")[2])):
+        column = column_of(words)
+        if column is not None and column.type.name in _NAMES and column.check(value):
+            return column.type.name
+    return None
+
+
+_FHIR = '{"resourceType": "Patient", "identifier": [{"type": {"coding": [{"code": "MR"}]}, "value": "40817"}]}'
+
+RECOGNIZERS = (
+    FunctionRecognizer(
+        "labelled.sibling",
+        _TYPES,
+        (_VALUE,),
+        _find,
+        examples=(
+            Example(_FHIR, "40817", "MEDICAL_RECORD_NUMBER"),
+            Example(
+                '{"identifier": [{"value": "40817", "system": "urn:clinic:mrn"}]}', "40817", "MEDICAL_RECORD_NUMBER"
+            ),
+            Example('{"kind": "Customer ID", "value": 40817123}', "40817123", "CUSTOMER_ID"),
+            Example("<doc><type>passport</type><number>X1234567</number></doc>", "X1234567", "ID_NUMBER"),
+            Example('<patientRole><id extension="40817" root="1.2.3"/>', "40817", "MEDICAL_RECORD_NUMBER"),
+            Example('<p><id root="2.16.840.1.113883.4.1" extension="219099998"/></p>', "219099998", "US_SSN"),
+        ),
+        counter_examples=(
+            '{"code": "MR", "country": "Mauritania", "value": "40817"}',
+            '{"name": "timeout", "value": 30000}',
+            '[{"type": "passport", "label": "Passport"}, {"label": "Width", "value": "40817"}]',
+            "<setting><name>cache size</name><value>40817</value></setting>",
+            '<ClinicalDocument><id root="1.2.3" extension="40817"/></ClinicalDocument>',
+        ),
+    ),
+)

@@ -43,7 +43,7 @@ UNIT = (
     r"\b\.?[ ]?(?:n?[°º]\.?[ ]?|#|no\.? ?|:[ ]?)?(?:\d{1,6}[A-Za-z]?(?:[-/]\d{1,4})?|[A-Z])\b"
     r"|#[ ]?\d{1,5}[A-Za-z]?\b|m\.[ ]?\d{1,4}\b"
     r"|\d{1,2}(?:st|nd|rd|th|er|[eè]me|e|\.?[ºª°]|\.)[ ]?(?i:floor|fl|og|stock|[ée]tage|piso|andar|izq(?:uierda)?|izda"
-    r"|dcha|derecha|esq|dto|fte|tv|th|mf|[a-f])\b\.?)"
+    r"|dcha|derecha|esq|dto|fte|tv|th|mf|[a-f])\b)"
 )
 _LINE = r"[ \t]*(?:\r?\n[>?|*#\t ]{0,40}){1,2}"
 _GAP = rf"(?:[ \t]*\.?[,;][ \t]*(?:{_LINE})?|{_LINE}(?:,[ \t]*)?|[ \t]+[-|/·•][ \t]+|[ \t]+|<br[ ]?/?>[ \t]*|\\n[ \t]*)"
@@ -79,6 +79,10 @@ CONTACT = (
     r"|celular|cellulare|telem[óo]vel|handy|natel|gsm|fax|whats ?app|e-?mail|tlf|tfn|puh|iban|bic|dob)\b"
 )
 _CONTACT = compile_pattern(GAP + CONTACT)
+# A word before a number that is too long for a postcode is its label, in any language.
+_NUMBERED = compile_pattern(
+    r"(?:[.:]{1,2}[ ]{0,2}[+(]{0,2}\d(?:[ ()./\-]{0,2}\d){5}|[ ][+(]{0,2}\d(?:[ ()./\-]{0,2}\d){8})"
+)
 _NEXT_LOWER = compile_pattern(_GAP + _LOWER)
 # A postcode on its own line, perhaps after another word. Three digits are enough there (Iceland).
 _NEXT_LINE = compile_pattern(rf"{_LINE}(?:[{LETTERS}.]{{2,20}}{_LINE})?(?:{POSTCODE}|\d{{3}}\b)")
@@ -123,7 +127,7 @@ def address_end(data: bytes, end: int) -> tuple[int, bool]:
         gap = data[at]
         if data[at : at + 2] == b"; ":
             break
-        if city := _NEXT_CITY.match(data, at, limit):
+        if (city := _NEXT_CITY.match(data, at, limit)) and not _NUMBERED.match(data, city.end()):
             apart = apart or _BLANK_LINE.match(data, at, limit) is not None
             townless = certain and at == sure and _TOWNLESS.search(data[max(0, at - 9) : at]) is not None
             at = _whole_words(data, at, city.end())

@@ -6,6 +6,7 @@ from gateway.detection.recognizer import EntityType
 from gateway.detection.recognizers._pattern_table import pattern_table
 
 US_BANK_NUMBER = EntityType("US_BANK_NUMBER", "financial", "The number of a bank account.")
+BANK_ACCOUNT = EntityType("BANK_ACCOUNT", "financial", "The number of a British, Polish or Czech bank account.")
 ABA_ROUTING_NUMBER = EntityType("ABA_ROUTING_NUMBER", "financial", "The routing number of a United States bank.")
 BANK_BRANCH_CODE = EntityType(
     "BANK_BRANCH_CODE", "financial", "The code of a bank's branch: sort code, Bankleitzahl, BSB, IFSC."
@@ -25,5 +26,5 @@ def _polish(value: str) -> bool:
 
 
 RECOGNIZERS = pattern_table(
-    __file__, (US_BANK_NUMBER, BANK_BRANCH_CODE, BIC_CODE), {"no_dates": _no_dates, "polish": _polish}
+    __file__, (US_BANK_NUMBER, BANK_ACCOUNT, BANK_BRANCH_CODE, BIC_CODE), {"no_dates": _no_dates, "polish": _polish}
 )

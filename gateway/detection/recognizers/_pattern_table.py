@@ -6,9 +6,9 @@ In `regex`, `prefilter` and `context`, `<<name>>` inserts an entry of `[parts]`,
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
 from gateway.config.data_files import expand, one_line, read_toml
 from gateway.detection.alphabet import LETTERS
@@ -16,10 +16,15 @@ from gateway.detection.entropy import phrases
 from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer, Validator
 from gateway.detection.recognizers._samples import filled
 
+_PATTERN = TypeAdapter(Pattern)
+_NO_SIGNS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]])*\]")
+_HAS_GROUP = re.compile(r"\((?!\?)")
+
 
 class _Recognizer(BaseModel, extra="forbid", frozen=True):
     """The fields of a PatternRecognizer.
 
+    `patterns`: of tables, or the expressions alone, with the `score` here. The group is the first if there is any.
     `context`: phrases, written with commas. `validator`: the name under which the module passes the function.
     `examples`: by least score, texts in which the recognizer must find the value between `⟦` and `⟧`; under `none`,
     texts in which it must find nothing. `{base62:32}` stands for so many characters of that alphabet.
@@ -27,7 +32,8 @@ class _Recognizer(BaseModel, extra="forbid", frozen=True):
 
     id: str
     type: str
-    patterns: tuple[Pattern, ...]
+    score: float | None = None
+    patterns: tuple[Mapping[str, Any] | str, ...]
     context: str = ""
     validator: str = ""
     blobs: bool = False
@@ -46,7 +52,7 @@ def pattern_table(
         PatternRecognizer(
             row.id,
             by_name[row.type],
-            tuple(_compose(pattern, entries) for pattern in row.patterns),
+            tuple(_compose(pattern, row.score, entries) for pattern in row.patterns),
             phrases(expand(row.context, entries)) if row.context else (),
             (validators or {})[row.validator] if row.validator else None,
             row.blobs,
@@ -57,9 +63,12 @@ def pattern_table(
     )
 
 
-def _compose(pattern: Pattern, entries: Mapping[str, str]) -> Pattern:
-    prefilter = pattern.prefilter and one_line(expand(pattern.prefilter, entries))
-    return replace(pattern, regex=one_line(expand(pattern.regex, entries)), prefilter=prefilter)
+def _compose(row: Mapping[str, Any] | str, score: float | None, entries: Mapping[str, str]) -> Pattern:
+    fields = {"score": score, **({"regex": row} if isinstance(row, str) else row)}
+    for name in {"regex", "prefilter"} & fields.keys():
+        fields[name] = one_line(expand(fields[name], entries))
+    fields.setdefault("group", int(_HAS_GROUP.search(_NO_SIGNS.sub(".", fields["regex"])) is not None))
+    return _PATTERN.validate_python(fields)
 
 
 def _examples(texts: Mapping[str, Sequence[str]]) -> Iterator[Example]:

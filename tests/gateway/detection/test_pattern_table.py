@@ -49,6 +49,27 @@ def test_a_table_becomes_recognizers(tmp_path: Path) -> None:
     assert found.counter_examples == ("locker 4711",)
 
 
+def test_expressions_share_a_score_and_their_first_group_is_private(tmp_path: Path) -> None:
+    (tmp_path / "locker.toml").write_text(
+        """
+        [[recognizers]]
+        id = "locker"
+        type = "LOCKER"
+        score = 0.6
+        patterns = ['locker ([+\\-]?\\d)', '[(]\\(\\d', { regex = 'box (\\d)', score = 0.8 }]
+        [recognizers.examples]
+        none = ["locker"]
+        """,
+        "utf-8",
+    )
+    [found] = pattern_table(str(tmp_path / "locker.py"), (LOCKER,))
+    assert found.patterns == (
+        Pattern(r"locker ([+\-]?\d)", 0.6, 1),
+        Pattern(r"[(]\(\d", 0.6),
+        Pattern(r"box (\d)", 0.8, 1),
+    )
+
+
 @pytest.mark.parametrize(
     ("given", "instead", "error"),
     [

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from itertools import product
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator
 
@@ -22,20 +22,25 @@ REGIONS = (
 )
 _MIN_DIGITS = 3
 """Minimum digits in forms that allow a letter or digit in the same place, so that they exclude words."""
+_INHERITED = frozenset({"category", "description", "words"})
+_COUNTRIES = dict(one.split(" ", 1) for one in phrases(read_toml(__file__, "countries")["countries"]))
 _OWN_CHECKS: Mapping[str, Check] = {**vars(checks), **vars(checks_world)}
 
 
 class Category(BaseModel, extra="forbid", frozen=True):
-    """What similar numbers of many countries share: the policy group and the words that announce any of them."""
+    """What similar numbers of many countries share: the policy group, the words that announce any of them, and how to
+    describe one; `{}` is the country.
+    """
 
     group: str
+    description: str
     words: Phrases
 
 
 class Number(BaseModel, extra="forbid", frozen=True):
     """One number.
 
-    `category`: a table of `categories.toml`.
+    `category`: a table of `categories.toml`. A row after one of the same name inherits category, description and words.
     `forms`: `#` is a digit, `@` a letter, `*` either. `~` is nothing, or one of space, hyphen and full stop, the same
     throughout. Any other character is literal; letters match in any case.
     `check`: a module of python-stdnum ("nl.bsn"), or a function in `checks` or `checks_world` ("us_ssn"), which gets
@@ -49,7 +54,7 @@ class Number(BaseModel, extra="forbid", frozen=True):
 
     name: str
     category: str
-    description: str
+    description: str = ""
     forms: Phrases
     check: str = ""
     score: float
@@ -60,7 +65,9 @@ class Number(BaseModel, extra="forbid", frozen=True):
 
     @property
     def type(self) -> EntityType:
-        return EntityType(self.name, CATEGORIES[self.category].group, self.description)
+        category = CATEGORIES[self.category]
+        described = self.description or category.description.format(_COUNTRIES.get(self.name[:2]))
+        return EntityType(self.name, category.group, described)
 
     @property
     def proves(self) -> bool:
@@ -95,9 +102,14 @@ def load_numbers(region: str) -> Iterator[Number]:
     """Yields the rows of a region's table, in which `<<name>>` inserts an entry of `[shared]`."""
     table = read_toml(__file__, region)
     shared = table.get("shared", {})
+    before: dict[str, Any] = {}
     for row in table["numbers"]:
+        inherited = (
+            {key: before[key] for key in _INHERITED & before.keys()} if row["name"] == before.get("name") else {}
+        )
+        before = inherited | row
         yield Number.model_validate(
-            {**row, "words": expand(row["words"], shared), "forms": expand(row["forms"], shared)}
+            {**before, "words": expand(before["words"], shared), "forms": expand(row["forms"], shared)}
         )
 
 

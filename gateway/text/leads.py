@@ -42,7 +42,24 @@ def lead_beside(container: Any, key: Any) -> str:
 
 def _lead_in_pair(pair: dict[str, Any]) -> str:
     said = (pair[name] for name in _NAMES if name in pair)
-    return next((found for name in said if isinstance(name, str) and (found := lead(name.lstrip(_SIGNS)))), "")
+    named = next((found for name in said if isinstance(name, str) and (found := lead(name.lstrip(_SIGNS)))), "")
+    return named or _lead_of_kind(pair)
+
+
+def _lead_of_kind(pair: dict[str, Any]) -> str:
+    """Returns the record up to the value, in the form that detection reads, for identifiers of FHIR (HL7): their `type`
+    or their `system` says what they are.
+    """
+    kind = pair.get("type")
+    codings = kind.get("coding") if isinstance(kind, dict) else None
+    first = codings[0] if isinstance(codings, list) and codings else None
+    said = {
+        "text": kind.get("text") if isinstance(kind, dict) else kind,
+        **({name: first.get(name) for name in ("display", "code")} if isinstance(first, dict) else {}),
+        "system": pair.get("system"),
+    }
+    words = [f'"{name}": "{word}"' for name, word in said.items() if isinstance(word, str) and '"' not in word]
+    return f'{{"identifier": [{{{", ".join(words)}, "value": "' if words else ""
 
 
 def _lead_in_command(words: list[Any], at: int) -> str:
@@ -82,7 +99,12 @@ def _placed(document: str, literals: Sequence[Literal], names: set[int]) -> Iter
     for literal in sorted(literals, key=lambda each: each.start):
         for bracket in _BRACKET.findall(document, read, literal.start):
             if bracket in "[{":
-                within.append([] if bracket == "[" else {})
+                inner: Any = [] if bracket == "[" else {}
+                if isinstance(within[-1], list):
+                    within[-1].append(inner)
+                else:
+                    within[-1][name] = inner
+                within.append(inner)
             elif len(within) > 1:
                 within.pop()
         read = literal.end

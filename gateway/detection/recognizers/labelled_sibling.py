@@ -12,7 +12,7 @@ from gateway.detection.recognizers._columns import TYPES, column_of
 
 _VALUE = (
     r"""(?:["'](?:value|number|extension|id_?(?:value|number))["']\s*:\s*["']?|<(?:\w+:)?(?:value|number)>\s*"""
-    r"""|\s(?:value|extension)=["'])((?:[A-Za-z]{0,4}[ \-]?)\d[\w ./\-]{2,39}?)\s*["',}\]<]"""
+    r"""|\s(?:value|extension)=["'])((?:[A-Za-z]{0,4}[ \-]?)\d[\w ./\-]{2,39}?)\s*(?:["',}\]<]|$)"""
 )
 _PLACE = compile_pattern(_VALUE)
 _KIND = re.compile(

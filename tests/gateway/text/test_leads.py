@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from gateway.placeholders import Placeholders
+from gateway.models import PrivacyMode
+from gateway.placeholders import Placeholders, RestoreScope
 from gateway.policy import Policy
 from gateway.protection.protector import Protector
 from gateway.text.fields import JsonField, MessageField
@@ -107,3 +108,49 @@ def test_a_secret_that_only_its_sibling_announces_crosses_in_no_call(
         conversation = wire.read(mine, path)
         protector.protect(conversation.blocks, policy, conversation.privacy_mode, Placeholders(b"k" * 32))
         assert secret not in json.dumps(mine), wire.id
+
+
+@pytest.mark.parametrize(
+    ("identifier", "hidden"),
+    [
+        ({"type": {"coding": [{"code": "MR"}]}, "value": "48213"}, True),
+        ({"value": "48213", "type": {"text": "Medical record number"}}, True),
+        ({"system": "https://south.example/mrn", "value": 48213}, True),
+        ({"type": {"coding": [{"code": "FILL"}]}, "value": "48213"}, False),
+    ],
+)
+def test_the_kind_of_an_identifier_is_read_in_a_document(
+    protector: Protector, policy: Policy, identifier: dict[str, Any], hidden: bool
+) -> None:
+    body = {"arguments": json.dumps({"resourceType": "Patient", "identifier": [identifier]})}
+    field = JsonField(body, "arguments", body["arguments"])
+    protector.protect([[field]], policy, PrivacyMode.STANDARD, Placeholders(b"k" * 32))
+    assert ("48213" not in body["arguments"]) is hidden
+
+
+@pytest.mark.parametrize(
+    ("key", "number"),
+    [
+        ("ssn", 219099998),
+        ("card_number", 4111111111111111),
+        ("date_of_birth", 19690504),
+        ("phone", 2165550107),
+        ("customer_id", 48213077),
+        ("medical_record_number", 481726),
+        ("sort_code", 204577),
+        ("account_number", 73849261),
+        ("bsn", 684122807),
+    ],
+)
+def test_a_private_number_leaves_a_document_that_parses(
+    protector: Protector, policy: Policy, key: str, number: int
+) -> None:
+    document = json.dumps({key: number, "count": 12})
+    body = {"arguments": document}
+    placeholders = Placeholders(b"k" * 32)
+    field = JsonField(body, "arguments", document)
+    protector.protect([[field]], policy, PrivacyMode.STANDARD, placeholders)
+    protected = json.loads(body["arguments"])
+    assert protected["count"] == 12
+    assert isinstance(protected[key], str)
+    assert placeholders.restore_json(body["arguments"], rules=RestoreScope("source")).text == document

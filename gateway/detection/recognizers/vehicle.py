@@ -16,7 +16,7 @@ UK_VEHICLE_REGISTRATION = EntityType(
 )
 DE_KFZ = EntityType("DE_KFZ", "device", "The licence plate of a vehicle in Germany.")
 
-_AREAS = word_lists(__file__)
+_NO_AREAS = word_lists(__file__)["no_areas"]
 _VALUES = dict(zip("ABCDEFGHJKLMNPRSTUVWXYZ", (*range(1, 9), *range(1, 6), 7, 9, *range(2, 10)), strict=True))
 _WEIGHTS = (8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2)
 _MIXED = re.compile(r"(?=.*\d)(?=.*[A-Z])[A-Z0-9 .\-]+")
@@ -40,21 +40,12 @@ def _uk_year(value: str) -> bool | None:
     return None if known and (2 <= age <= 29 or 51 <= age <= 79) and not set("IQ") & set(plate[4:]) else False
 
 
-def _uk_prefix(value: str) -> bool | None:
-    plate = value.upper()
-    return False if plate[0] in "IOQUZ" or set("IQ") & set(plate[-3:]) else None
-
-
-def _uk_suffix(value: str) -> bool | None:
-    return False if value[-1].upper() in "IOQUZ" else None
-
-
 def _german(value: str) -> bool | None:
-    return None if re.split(r"[ \-]", value, maxsplit=1)[0].upper() in _AREAS["german_areas"] else False
+    return False if re.split(r"[ \-]", value, maxsplit=1)[0].lower() in _NO_AREAS else None
 
 
 def _plate(value: str) -> bool | None:
-    if re.split(r"[ \-]", value, maxsplit=1)[0].lower() in _AREAS["no_areas"]:
+    if re.split(r"[ \-]", value, maxsplit=1)[0].lower() in _NO_AREAS:
         return False
     return None if _MIXED.fullmatch(value.upper()) and 4 <= sum(char.isalnum() for char in value) <= 9 else False
 
@@ -66,8 +57,6 @@ RECOGNIZERS = pattern_table(
         "vin": _vin,
         "plate": _plate,
         "uk_year": _uk_year,
-        "uk_prefix": _uk_prefix,
-        "uk_suffix": _uk_suffix,
         "german": _german,
     },
 )

@@ -115,7 +115,11 @@ def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
                 if held and _FORMS.get(held, _HAS_DIGITS).search(data, start, end):
                     yield Match(start, end, 0.85, held)
             if segment[1] in _OF_PEOPLE:
-                yield from _social_security_numbers(data, spans)
+                # Versions of HL7 have social security numbers in different fields.
+                nine = ((span, _NINE_DIGITS.fullmatch(data, *span)) for span in spans.values())
+                yield from (
+                    Match(*span, 0.6, US_SSN.name) for span, found in nine if found and us_ssn(found[1].decode())
+                )
 
 
 def _shifted(data: bytes, spans: _Spans, fields: Sequence[tuple[str, str]], element: str) -> Iterable[tuple[str, str]]:
@@ -123,20 +127,9 @@ def _shifted(data: bytes, spans: _Spans, fields: Sequence[tuple[str, str]], elem
     if element != "|":
         return fields
     candidates = [[(name, str(int(place) + shift)) for name, place in fields] for shift in (0, 1, -1)]
-    return max(candidates, key=lambda moved: sum(_is_unmistakable(data, spans, *field) for field in moved))
-
-
-def _is_unmistakable(data: bytes, spans: _Spans, type_name: str, place: str) -> bool:
-    form = _UNMISTAKABLE.get(type_name)
-    return form is not None and form.match(data, *spans.get(place, (0, 0))) is not None
-
-
-def _social_security_numbers(data: bytes, spans: _Spans) -> Iterator[Match]:
-    """Yields fields of nine digits, which versions of HL7 have in different places."""
-    for start, end in spans.values():
-        found = _NINE_DIGITS.fullmatch(data, start, end)
-        if found is not None and us_ssn(found[1].decode()):
-            yield Match(start, end, 0.6, US_SSN.name)
+    forms = [[(_UNMISTAKABLE.get(name), spans.get(place, (0, 0))) for name, place in moved] for moved in candidates]
+    hits = [sum(form is not None and form.match(data, *span) is not None for form, span in moved) for moved in forms]
+    return candidates[hits.index(max(hits))]
 
 
 _PID = (
@@ -154,9 +147,7 @@ RECOGNIZERS = (
         _find,
         examples=(
             Example(_PID, "JONES^WILLIAM^A^III", "PERSON"),
-            Example(_PID, "PATID1234^5^M11", "MEDICAL_RECORD_NUMBER"),
             Example(_PID, "19610615", "DATE_OF_BIRTH"),
-            Example(_PID, "1 MAIN ST^^AKRON^OH^44306", "STREET_ADDRESS"),
             Example(_PID, "123456780", "US_SSN"),
         ),
         counter_examples=(

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from gateway.detection.deobfuscation.layout import CELLS
 from gateway.detection.deobfuscation.rewrite import RewrittenText
 from gateway.detection.ner.surroundings import WORDS
-from gateway.detection.normalized_text import normalize_text
+from gateway.detection.normalized_text import NormalizedText, normalize_text
 from gateway.detection.overlaps import meets
 from gateway.detection.recognizer import compile_pattern
 from gateway.detection.recognizers._tables import Cell, inserted_rows, rows_below
@@ -31,10 +31,8 @@ _PLACES, _THINGS = (
 _ALIGNED = compile_pattern(r"(?m)^[^\n\d]*[^\s\d](?:\t|  )[^\n\d]*\n")
 _GAP = re.compile(r"\t|(?<=\S)[ \u00a0]{2,}(?=\S)|[|*~]")
 _BREAK = re.compile(rf"{_GAP.pattern}|\n")
-_FRAME = re.compile(r"^(?:BEGIN|END):[A-Z-]+[ \t\r]*$", re.MULTILINE)
-"""The first and last lines of vCard, iCalendar and their parts."""
-_CODE_LIST = re.compile(r"\*[A-Z]{2,3}:\Z")
-"""What precedes a diagnosis or procedure in X12."""
+_FRAME = re.compile(r"^(?:BEGIN|END):[A-Z-]+[ \t\r]*$", re.MULTILINE)  # of vCard, iCalendar and their parts
+_CODE_LIST = re.compile(r"\*[A-Z]{2,3}:\Z")  # before a diagnosis or procedure in X12
 _NUMBERED = frozenset({"ID_NUMBER", "MEDICAL_RECORD_NUMBER"})
 _DIVIDED = _OF_PERSONS | _NUMBERED
 _MIN_DIGITS = 5
@@ -52,24 +50,23 @@ def corrected(text: str, found: Sequence[Entity]) -> Sequence[Entity]:
         return found
     frames = [frame.span() for frame in _FRAME.finditer(text)] if "BEGIN:" in text else []
     found = [one for one in found if not meets(frames, one.start, one.end)]
-    starts = sorted(_starts(text))
+    normalized = normalize_text(text)
+    starts = sorted(_starts(normalized))
     divided = [part for one in found for part in _divided(text, one, starts)]
-    cells = list(_cells(text))
+    cells = list(_cells(normalized))
     return [part for one in divided for part in _outside(text, one, cells)] if cells else divided
 
 
-def _starts(text: str) -> Iterator[int]:
+def _starts(normalized: NormalizedText) -> Iterator[int]:
     """Yields where cells of aligned tables start."""
-    normalized = normalize_text(text)
     rows = rows_below(normalized.data, _ALIGNED, lambda header: dict.fromkeys(range(len(header)), True))
     return (
         start for start, _ in normalized.source_spans([cell[:2] for _, cells in rows for cell in cells if cell.text])
     )
 
 
-def _cells(text: str) -> Iterator[_Cell]:
+def _cells(normalized: NormalizedText) -> Iterator[_Cell]:
     """Yields the cells of columns that hold no person, in order."""
-    normalized = normalize_text(text)
     data = normalized.data
     rows = chain(rows_below(data, _HEADER, _columns), inserted_rows(data, _columns))
     cells = list(_of_nobody(rows))

@@ -12,7 +12,6 @@ VALUE = compile_pattern(
     r"|[A-Z]{1,4} \d[\w\-/]*\w|\d{1,2}:\d{2}-[a-z]{2}-\d{2,6}\b|\w(?:[\w\-/.#]{0,38}\w)?"
 )
 
-_NUMBER_PARTS = re.compile(r"\d+")
 _DATE = re.compile(r"(\d{4}|\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{1,2})(?:T.*)?")
 _CLOCK_OR_PRICE = re.compile(r"\d{1,3}(?:[.,]\d{3})*[.,]\d{1,2}|\d{1,2}[:.]\d{2}")
 _VERSION = re.compile(r"[vV]?\d{1,3}(?:\.\d{1,2}){1,3}(?:[-.]?(?:rc|a|b|alpha|beta|dev)\d*)?")

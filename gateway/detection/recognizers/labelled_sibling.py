@@ -4,6 +4,7 @@ FHIR and CDA write all identifiers in this way; `labelled_sibling.toml` has thei
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from gateway.config.data_files import word_lists
 from gateway.detection.normalized_text import NormalizedText
@@ -20,24 +21,25 @@ _KIND = re.compile(
     rb"""|<(?:\w+:)?(?:code|text|display|system|type|kind|name)(?:>\s*([^<>\n]{1,80})\s*<|[^<>]*\svalue="([^"]{1,120})")"""
     rb"""|\sroot="([\d.]+)"|<(?:\w+:)?(patientRole)\b"""
 )
-_NESTED = re.compile(rb"[{}]|<(?P<close>/?)[\w:]+[^<>]*?(?P<alone>/?)>")
+_TAG = re.compile(rb"<(?P<close>/?)[\w:]+[^<>]*?(?P<alone>/?)>")
 _REACH = 600
-_FOLLOWING = 300
-_GROUPS = frozenset({"government_id", "health", "account", "financial", "contact", "temporal"})
 _CODED = {code: name for name, codes in word_lists(__file__).items() for code in codes}
-_TYPES = tuple(one for one in TYPES if one.group in _GROUPS and one.name not in {"AGE", "USERNAME", "CVV"})
+_GROUPS = frozenset({"government_id", "health", "account", "financial", "contact", "temporal"})
+_TYPES = tuple(one for one in TYPES if one.group in _GROUPS and one.name != "USERNAME")
 _NAMES = frozenset(one.name for one in _TYPES)
+
+_column = lru_cache(1024)(column_of)
 
 
 def _find(normalized: NormalizedText, _: Sequence[int]) -> Iterator[Match]:
     data = normalized.data
     for place in _PLACE.finditer(data):
         first = _record(data, place.start())
-        last = data.find(b">" if data[first : first + 1] == b"<" else b"}", place.end(1), place.end(1) + _FOLLOWING)
+        last = data.find(b">" if data[first : first + 1] == b"<" else b"}", place.end(1), place.end(1) + _REACH)
         for kind in _KIND.finditer(data, first, max(last, place.end(1))) if first >= 0 else ():
             name = next(filter(None, kind.groups())).decode("utf-8", "replace")
             found = _type(
-                name, normalized.text(*place.span(1)), coded=b"dentifier" in data[max(0, first - 60) : place.end()]
+                name, normalized.text(*place.span(1)), coded=b"dentifier" in data[max(0, first - _REACH) : place.end()]
             )
             if found:
                 yield Match(*place.span(1), 0.8, found)
@@ -46,14 +48,20 @@ def _find(normalized: NormalizedText, _: Sequence[int]) -> Iterator[Match]:
 
 def _record(data: bytes, at: int) -> int:
     """Returns where the object or element begins that directly contains a place, or -1."""
-    depth = 0
-    for token in reversed(list(_NESTED.finditer(data, max(0, at - _REACH), at))):
-        if token[0] == b"}" or token["close"]:
-            depth += 1
-        elif not token["alone"]:
-            if not depth:
-                return token.start()
-            depth -= 1
+    first, depth = max(0, at - _REACH), 0
+    if data[at] in b"\"'":
+        while (opens := data.rfind(b"{", first, at)) >= 0:
+            closes = data.rfind(b"}", first, at)
+            if not depth and closes < opens:
+                return opens
+            depth += 1 if closes > opens else -1
+            at = max(opens, closes)
+        return -1
+    for tag in reversed(list(_TAG.finditer(data, first, at))):
+        if not tag["alone"]:
+            depth += 1 if tag["close"] else -1
+            if depth < 0:
+                return tag.start()
     return -1
 
 
@@ -63,7 +71,7 @@ def _type(kind: str, value: str, *, coded: bool) -> str | None:
         return _CODED[kind]
     last = re.split("[/:#]", kind)[-1]
     for words in dict.fromkeys((last, last.replace("-", " "), last.rpartition("-")[2])):
-        column = column_of(words)
+        column = _column(words)
         if column is not None and column.type.name in _NAMES and column.check(value):
             return column.type.name
     return None
@@ -83,15 +91,12 @@ RECOGNIZERS = (
                 '{"identifier": [{"value": "40817", "system": "urn:clinic:mrn"}]}', "40817", "MEDICAL_RECORD_NUMBER"
             ),
             Example('{"kind": "Customer ID", "value": 40817123}', "40817123", "CUSTOMER_ID"),
-            Example("<doc><type>passport</type><number>X1234567</number></doc>", "X1234567", "ID_NUMBER"),
             Example('<patientRole><id extension="40817" root="1.2.3"/>', "40817", "MEDICAL_RECORD_NUMBER"),
             Example('<p><id root="2.16.840.1.113883.4.1" extension="219099998"/></p>', "219099998", "US_SSN"),
         ),
         counter_examples=(
             '{"code": "MR", "country": "Mauritania", "value": "40817"}',
-            '{"name": "timeout", "value": 30000}',
             '[{"type": "passport", "label": "Passport"}, {"label": "Width", "value": "40817"}]',
-            "<setting><name>cache size</name><value>40817</value></setting>",
             '<ClinicalDocument><id root="1.2.3" extension="40817"/></ClinicalDocument>',
         ),
     ),

@@ -28,8 +28,6 @@ def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
 
 
 _INTO = "INSERT INTO users (id, name, phone, ssn) VALUES "
-_DUMP = "COPY public.users (id, first_name, dob, phone) FROM stdin;\n"
-
 
 RECOGNIZERS = (
     FunctionRecognizer(
@@ -43,12 +41,12 @@ RECOGNIZERS = (
                 "219099998",
                 "US_SSN",
             ),
-            Example(f"{_INTO}\n  (1, 'Zaphod Beeblebrox', '5550142', NULL);", "Zaphod Beeblebrox", "PERSON"),
-            Example("insert into `t` (`login`, `passwd`) values ('jdoe','sunshine')", "sunshine", "PASSWORD"),
+            Example("COPY t (id, dob) FROM stdin;\n7\t1985-12-04\n\\.\n", "1985-12-04", "DATE_OF_BIRTH"),
+            Example("id,first_name,dob\n1,Zaphod,1985-12-04\n", "Zaphod", "PERSON"),
         ),
         counter_examples=(
             "INSERT INTO settings (key, value) VALUES ('max_upload', '1048576')",
-            "INSERT INTO users (name, phone) VALUES (?, ?)",
+            "name,version\nnumpy,2.1.0\n",
         ),
     ),
 )

@@ -4,7 +4,7 @@ position determines their meaning. `segment_message.toml` describes them.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from pydantic import BaseModel
 
@@ -41,8 +41,7 @@ _NINE_DIGITS = re.compile(rb"(\d{9})(?:\^.*)?")
 _OF_PEOPLE = frozenset({b"PID", b"NK1", b"GT1", b"IN1", b"IN2"})
 
 
-type _Spans = Mapping[str, tuple[int, int]]
-"""The places of a segment, as `2.3`, with their spans in the text."""
+type _Spans = Mapping[str, tuple[int, int]]  # by place, as `2.3`
 
 
 class _Format(BaseModel, extra="forbid", frozen=True):
@@ -74,22 +73,17 @@ class _Format(BaseModel, extra="forbid", frozen=True):
     def spans(self, data: bytes, at: int, end: int) -> _Spans:
         """Returns where the elements of a segment are, and their components. Escaped separators separate nothing."""
         content = data[at:end]
-        if self.escape:
+        if self.escape.strip():
             content = re.sub(re.escape(self.escape.encode()) + b".", b"\0\0", content)
         spans: dict[str, tuple[int, int]] = {}
         for number, element in enumerate(content.split(self.element.encode()), 1):
             spans[str(number)] = at, at + len(element)
             first = at
-            for part, component in enumerate(element.split(self.component.encode() or None), 1):
+            for part, component in enumerate(element.split(self.component.encode()) if self.component else (), 1):
                 spans[f"{number}.{part}"] = first, first + len(component)
                 first += len(component) + 1
             at += len(element) + 1
         return spans
-
-    def fields(self, name: str) -> Iterator[tuple[str, str]]:
-        """Yields types, or `@` and the place of what names the type, with the place of the value."""
-        for group in map(str.split, self.segments[name].split(",")):
-            yield from ((group[0], place) for place in group[1:])
 
     def named(self, data: bytes, start: int, end: int) -> str:
         """Returns the type that a code names, or nothing."""
@@ -98,7 +92,13 @@ class _Format(BaseModel, extra="forbid", frozen=True):
 
 
 _FORMATS = tuple(_Format.model_validate(content) for content in read_toml(__file__).values())
-_compiled = cache(compile_pattern)
+_compiled = lru_cache(64)(compile_pattern)
+
+
+@cache
+def _fields(spec: str) -> Sequence[tuple[str, str]]:
+    """Returns types, or `@` and the place of what names the type, with the place of the value."""
+    return [(group[0], place) for group in map(str.split, spec.split(",")) for place in group[1:]]
 
 
 def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
@@ -108,8 +108,8 @@ def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
     for format in (_FORMATS[hit].of(data) for hit in hits):
         for segment in format.expression().finditer(data):
             spans = format.spans(data, *segment.span(2))
-            fields = _shifted(data, spans, [*format.fields(segment[1].decode())], format.element)
-            for type_name, place in fields:
+            fields = _fields(format.segments[segment[1].decode()])
+            for type_name, place in fields if format.kinds or format.component else _shifted(data, spans, fields):
                 start, end = spans.get(place, (0, 0))
                 held = format.named(data, *spans.get(type_name[1:], (0, 0))) if type_name[0] == "@" else type_name
                 if held and _FORMS.get(held, _HAS_DIGITS).search(data, start, end):
@@ -122,22 +122,15 @@ def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
                 )
 
 
-def _shifted(data: bytes, spans: _Spans, fields: Sequence[tuple[str, str]], element: str) -> Iterable[tuple[str, str]]:
+def _shifted(data: bytes, spans: _Spans, fields: Sequence[tuple[str, str]]) -> Iterable[tuple[str, str]]:
     """Returns the fields of a segment, moved by one element if more of them then hold what they should."""
-    if element != "|":
-        return fields
     candidates = [[(name, str(int(place) + shift)) for name, place in fields] for shift in (0, 1, -1)]
     forms = [[(_UNMISTAKABLE.get(name), spans.get(place, (0, 0))) for name, place in moved] for moved in candidates]
     hits = [sum(form is not None and form.match(data, *span) is not None for form, span in moved) for moved in forms]
     return candidates[hits.index(max(hits))]
 
 
-_PID = (
-    "PID|1||PATID1234^5^M11||JONES^WILLIAM^A^III||19610615|M|||1 MAIN ST^^AKRON^OH^44306||(216)555-0107|||S||"
-    "10006579|123456780|987654^NC"
-)
-_TRADE = "NAD+BY+++Berg Jana+Ahornweg 3:Hof+Hof++95028+DE'CTA+IC+:Berg O?'Neil'COM+0928123456:TE'DTM+137:20250102:102'"
-_CARD = "BEGIN:VCARD\r\nN:Moreau;Élise;;;\r\nitem1.ADR;TYPE=HOME:;;4 rue Neuve;Lyon;;69001;France\r\nEND:VCARD\r\n"
+_PID = "PID|1||PATID1234^5^M11||JONES^WILLIAM^A^III||19610615|M|||1 MAIN ST^^AKRON^OH^44306||(216)555-0107|||S"
 
 RECOGNIZERS = (
     FunctionRecognizer(
@@ -148,7 +141,9 @@ RECOGNIZERS = (
         examples=(
             Example(_PID, "JONES^WILLIAM^A^III", "PERSON"),
             Example(_PID, "19610615", "DATE_OF_BIRTH"),
-            Example(_PID, "123456780", "US_SSN"),
+            Example("NM1*QC*1*DUCK*DAISY~", "DUCK"),
+            Example("PNA+PAT++++SU:DUCK:DAISY'", "DAISY"),
+            Example("BEGIN:VCARD\nN:DUCK;DAISY\nEND:VCARD", "DAISY"),
         ),
         counter_examples=(
             "| PID | USER | CMD |\n|---|---|---|\n| 412 | root | init |",

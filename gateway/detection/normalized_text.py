@@ -1,9 +1,9 @@
 """Normalizes a text for the recognizers and maps byte spans back to the source.
 
 Normalized text is UTF-8 with folded characters: full-width forms, non-ASCII digits, typographic dashes, quotes and
-spaces become their ASCII equivalents, and invisible characters are removed. Recognizers work with byte offsets into
-`NormalizedText.data`; `NormalizedText.source_spans` converts them to code points of the source. Pure ASCII costs one
-copy and needs no offset table.
+spaces become their ASCII equivalents; invisible characters and terminal sequences are removed. Recognizers work with
+byte offsets into `NormalizedText.data`; `NormalizedText.source_spans` converts them to code points of the source. Pure
+ASCII costs one copy and needs no offset table.
 
 Placeholders minted by the request's own key are covered with `cover` beforehand: they are masked, so that they neither
 match nor serve as context. Anything that only looks like a placeholder is text. Encoded, spaced out and wrapped values
@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from gateway.detection.graphemes import grapheme_end, grapheme_start
+from gateway.detection.terminal_sequences import hide_sequences
 from gateway.detection.unicode_folding import FoldingTable
 
 Span = tuple[int, int]
@@ -138,7 +139,8 @@ def _mask_covered(source: str) -> tuple[str, tuple[int, ...]]:
 
 def normalize_text(source: str) -> NormalizedText:
     """Normalizes a text for detection."""
-    masked, padding = _mask_covered(source) if _COVER in source else (source, ())
+    shown = hide_sequences(source)
+    masked, padding = _mask_covered(shown) if _COVER in shown else (shown, ())
     if masked.isascii():
         return NormalizedText(masked.encode(), source, ascii=not padding, padding=padding)
     folds = {char: folded for char in set(masked) if char > "\x7f" and (folded := _FOLDING[ord(char)]) != char}

@@ -6,10 +6,12 @@ exactly. Source: Unicode Standard Annex 15 (NFKC) and the general categories of 
 
 import unicodedata
 
+from gateway.detection.terminal_sequences import HIDDEN
+
 # Invisible, although Unicode classes them as letters or marks: grapheme joiner, variation selectors, Hangul fillers,
 # Khmer vowels.
 _INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0") | frozenset(map(chr, range(0xFE00, 0xFE10)))
-_INVISIBLE |= frozenset(map(chr, (*range(0x180B, 0x1810), *range(0xE0100, 0xE01F0), 0x2800)))
+_INVISIBLE |= frozenset(map(chr, (*range(0x180B, 0x1810), *range(0xE0100, 0xE01F0), 0x2800, ord(HIDDEN))))
 _QUOTES = dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u02bc", "'") | dict.fromkeys(
     "\u201c\u201d\u201e\u201f\u2033", '"'
 )

@@ -9,6 +9,7 @@ from gateway.detection.ner.blocks import MAX_LENGTH, Block, blocks
 from gateway.detection.ner.columns import corrected
 from gateway.detection.ner.decoded import decoded, with_blanks
 from gateway.detection.recognizer import EntityType
+from gateway.detection.terminal_sequences import HIDDEN, hide_sequences
 from gateway.models import Entity
 
 _TOGETHER = 96_000
@@ -76,6 +77,11 @@ class NameFinder:
         Blocks of a long text that `recall` knows are not read again. Raises Unavailable (`detection_failed`,
         `detection_timeout`) if the model did not process all texts.
         """
+        shown = [*map(hide_sequences, texts)]
+        found = self._detect([text.replace(HIDDEN, "") for text in shown], recall)
+        return [_in_source(*each) if HIDDEN in each[0] else each[1] for each in zip(shown, found, strict=True)]
+
+    def _detect(self, texts: Sequence[str], recall: Recall | None) -> list[tuple[Entity, ...]]:
         variants = [(number, one) for number, text in enumerate(texts) if (one := decoded(text)) is not None]
         read = [*map(with_blanks, [*texts, *(one.text for _, one in variants)])]
         found = [[*corrected(text, own)] for text, own in zip(read, self._find(read, recall), strict=True)]
@@ -106,6 +112,12 @@ class NameFinder:
             if recall is not None and digest is not None:
                 recall.put(digest, read[part.text], len(read[part.text]))
             yield read[part.text]
+
+
+def _in_source(shown: str, found: Iterable[Entity]) -> tuple[Entity, ...]:
+    """Returns the entities, found in a text without what is hidden in it, with their places in the whole text."""
+    places = [at for at, char in enumerate(shown) if char != HIDDEN]
+    return tuple(one._replace(start=places[one.start], end=places[one.end - 1] + 1) for one in found)
 
 
 def _parts(texts: Sequence[str]) -> Iterator[_Part]:

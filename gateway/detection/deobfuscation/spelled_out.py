@@ -1,5 +1,5 @@
-"""Restores punctuation that is spelled out or bracketed: `john at example dot com`, `john [at] example [dot] com`,
-`41[.]173[.]96[.]26`, and addresses with spaces around their punctuation.
+"""Restores punctuation that is spelled out or bracketed: `john underscore roe at example dot com`,
+`john [at] example [dot] com`, `41[.]173[.]96[.]26`, and addresses with spaces around their punctuation.
 """
 
 import re
@@ -15,17 +15,24 @@ from gateway.detection.re2_expression import neighbourhoods
 from gateway.detection.recognizer import compile_pattern
 
 _OPEN, _CLOSE = r"\s?[\[({<]\s?", r"\s?[\])}>]\s?"
-_AT_WORD = "at|ät|arroba|chiocciola|arobase|apenstaartje"
-_DOT_WORD = "dot|punkt|point|punto|ponto|punt"
+_AT_WORD = "at(?: sign)?|ät|arroba|chiocciola|arobase|apenstaartje|snabel-?a|małpa|zavináč"
+_DOT_WORD = "dot|punkt|point|punto|ponto|punt|prick|kropka|tečka"
+_JOINING_WORDS = {
+    b"_": r"under ?score|unterstrich|gui[oó]n bajo|tiret (?:du )?bas|trattino basso|sublinhado|podkreślnik",
+    b"-": r"dash|hyphen|minus|bindestrich|gui[oó]n|tiret|trattino|h[íi]fen|tra[cç]o|(?:laag )?streepje|myślnik",
+    b".": _DOT_WORD,
+    b"+": "plus",
+}
+_JOINING = rf"\s+(?:{'|'.join(_JOINING_WORDS.values())})\s+"
 _AT = rf"(?:{_OPEN}(?:{_AT_WORD}|@){_CLOSE}|\s+(?:{_AT_WORD})\s+|\s?@\s?|[_\-]at[_\-])"
 _DOT = rf"(?:{_OPEN}(?:{_DOT_WORD}|\.){_CLOSE}|\s+(?:{_DOT_WORD})\s+|\s\.\s|\.|[_\-]dot[_\-])"
-_LABEL = rf"[{LETTERS}\d][{LETTERS}\d\-]*"
-_LOCAL = rf"[{LETTERS}\d][{LETTERS}\d._%+\-]*?(?:\s+(?:{_DOT_WORD})\s+[{LETTERS}\d]+)?"
+_LABEL = rf"[{LETTERS}\d][{LETTERS}\d\-]*(?:\s+(?:{_JOINING_WORDS[b'-']})\s+[{LETTERS}\d\-]+)?"
+_LOCAL = rf"[{LETTERS}\d][{LETTERS}\d._%+\-]*?(?:{_JOINING}[{LETTERS}\d._\-]+){{0,4}}"
 _ADDRESS = compile_pattern(
     rf"(?i)({_LOCAL})({_AT})({_LABEL}(?:{_DOT}{_LABEL}){{0,4}}{_DOT}(?:{'|'.join(TOP_DOMAINS)}))\b"
 )
 _DOTS = compile_pattern(rf"(?i){_DOT}")
-_SPELLED_DOT = compile_pattern(rf"(?i)\s+(?:{_DOT_WORD})\s+")
+_JOINS = tuple((compile_pattern(rf"(?i)\s+(?:{words})\s+"), sign) for sign, words in _JOINING_WORDS.items())
 _BRACKETS = (
     (re.compile(rb"\s?[\[({<]\s?(?:\.|dot)\s?[\])}>]\s?", re.IGNORECASE), b"."),
     (re.compile(rb"[\[({]:[\])}](?=//)"), b":"),
@@ -33,7 +40,7 @@ _BRACKETS = (
     (re.compile(rb"\bhxxp(?=s?[\[({]?:)", re.IGNORECASE), b"http"),
 )
 _PREFILTER = (
-    rf"(?i)\s(?:{_AT_WORD})\s+[{LETTERS}\d\-]+\s+(?:{_DOT_WORD})\s|[\[({{<]\s?(?:\.|dot|at|@)\s?[\])}}>]"
+    rf"(?i)\s(?:{_AT_WORD})\s+(?:[{LETTERS}\d\-]+\s+){{1,3}}(?:{_DOT_WORD})\s|[\[({{<]\s?(?:\.|dot|at|@)\s?[\])}}>]"
     rf"|[\[({{]:(?:[\])}}]//|//[\])}}])|[{LETTERS}\d]\s@\s?[{LETTERS}\d]|[{LETTERS}\d]@\s[{LETTERS}\d]"
     rf"|\bhxxps?:|[_\-]at[_\-][a-z0-9]+[_\-]dot[_\-]|@[{LETTERS}\d\-.]+(?:\s\.\s|\s+dot\s+)"
 )
@@ -61,9 +68,16 @@ _WORD_DOMAINS = word_set("in at it no me be my us is so to am si es la id pro na
 _NOT_HOSTS = word_set("the a an our this that my your his her their its")
 
 
-def _is_phrase(found: "re2._Match") -> bool:
+_ANNOUNCED = re.compile(rb"mail|correo|courriel|posta|adres", re.IGNORECASE)
+
+
+def _is_phrase(data: bytes, found: "re2._Match") -> bool:
     """Returns whether a spelled-out address is an ordinary phrase."""
-    if not found[2].strip().isalpha():
+    if (
+        not found[2].strip().isalpha()
+        or b" " in found[1]
+        or _ANNOUNCED.search(data, max(0, found.start() - 40), found.start())
+    ):
         return False
     last = _LAST_WORD.search(found[3])
     if last is not None and last[1].decode().lower() in _WORD_DOMAINS:
@@ -75,13 +89,15 @@ def _is_phrase(found: "re2._Match") -> bool:
 def _addresses(data: bytes, at: int, last: int) -> Iterator[Edit]:
     while found := _ADDRESS.search(data, at, last):
         at = found.end()
-        if _is_phrase(found):
+        if _is_phrase(data, found):
             continue
         if found[2] != b"@":
             yield Edit(found.start(2), found.end(2), b"@", 0.6)
-        for spelled in _SPELLED_DOT.finditer(data, found.start(1), found.end(1)):
-            yield Edit(spelled.start(), spelled.end(), b".", 0.6)
-        for dot in _DOTS.finditer(data, found.start(3), found.end(3)):
+        for part in (1, 3):
+            for words, sign in _JOINS:
+                for each in words.finditer(data, *found.span(part)):
+                    yield Edit(each.start(), each.end(), sign, 0.6)
+        for dot in _DOTS.finditer(data, *found.span(3)):
             if dot[0] != b".":
                 yield Edit(dot.start(), dot.end(), b".", 0.6)
 

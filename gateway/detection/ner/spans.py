@@ -19,6 +19,8 @@ _INNER = "-'’.&/@_"
 _POSSESSIVE = re.compile(r"(?:'s|’s|'|’)\Z", re.IGNORECASE)
 _EDGE = ' \t\r\n\f\v\u00a0,;:!?()[]{}<>"“”„«»‘*|=~…·•'
 _WORD = re.compile(r"[^\W_]+")
+# Of an account, as in `Larsen#4417`.
+_TAG = re.compile(r"#\d{4,5}(?!\w)")
 
 
 class TokenLabel(NamedTuple):
@@ -60,6 +62,8 @@ def label_spans(
         start, end = _trimmed(text, max(start, last), end)
         if label_class in persons:
             start, end = without_title(text, start, end)
+        if tag := _TAG.match(text, end):
+            end = tag.end()
         if start >= end or not _WORD.search(text, start, end):
             continue
         score = sum(labels[index].score for index in range(first, after)) / (after - first)

@@ -1,4 +1,4 @@
-"""E-mail addresses (RFC 5321, with letters of RFC 6531), including spelled-out ones."""
+"""E-mail addresses (RFC 5321, with letters of RFC 6531)."""
 
 from gateway.detection.entropy import word_set
 from gateway.detection.recognizer import EntityType

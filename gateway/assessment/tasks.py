@@ -5,7 +5,7 @@ looked up once, so the cost depends only on the number of words read, which is b
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,11 +27,14 @@ _WORD = re.compile(r"[^\W_]+|[!?.](?!\S)|\n\s*\n|[？¿。！]")
 _STOPS = frozenset("!?.\n？¿。！")
 """The first characters of the tokens that end a sentence."""
 _GAP = ".."
+_CODE_LINE = re.compile(r"""(?:^|\n)[^\n]*(?:[;,][ \t]*(?=\n|\Z)|(?:\w\(\w*[(,.)"']|[=<>{}\[\]]|//|#)[^\n]*)""")
+_ORDER = 5
+"""Words at the beginning of a sentence that show whether it is an order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """`categories` in the order of CATEGORIES; `needs` are keys of `needs_value` in `tasks.toml`."""
+    """`categories` in the order of CATEGORIES; `needs` are keys of `needs_value` in `tasks.toml`, or "verify"."""
 
     categories: tuple[str, ...]
     needs: frozenset[str]
@@ -136,7 +139,23 @@ def read_task(task: str | None, texts: Sequence[str]) -> Reading:
     if not found & _ACTIONS and _asks(words):
         found.add("answer")
     categories = tuple(name for name in CATEGORIES if name in found)
-    return Reading(categories, frozenset(name for name in _NEEDS_VALUE if _NEED + name in found))
+    if not task or task.isspace():
+        # Without a task, the words for one may be those of a document or of code.
+        text = _CODE_LINE.sub("\n\n", text)
+        found &= _VOCABULARY.find(text, [*_requests(_WORD.findall(text))])
+    needs = {name for name in _NEEDS_VALUE if _NEED + name in found} | found & {"verify"}
+    return Reading(categories, frozenset(needs))
+
+
+def _requests(words: Sequence[str]) -> Iterator[str]:
+    """Yields the words of questions, and the first words of other sentences, where an order has its verb."""
+    sentence: list[str] = []
+    for word in (*words, "\n"):
+        sentence.append(word)
+        if word[0] in _STOPS:
+            yield from sentence if word in "?？" else sentence[:_ORDER]
+            yield "\n"
+            sentence = []
 
 
 def _asks(words: Sequence[str]) -> bool:

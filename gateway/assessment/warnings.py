@@ -98,7 +98,7 @@ def _on_the_task(evidence: Sequence[Evidence], reading: Reading) -> Iterator[Not
 
 def _is_needed(one: Evidence, reading: Reading) -> bool:
     return (
-        ("verify" in reading.categories and one.group in _VERIFIABLE)
+        ("verify" in reading.needs and one.group in _VERIFIABLE)
         or ("age" in reading.needs and one.type in {"DATE_OF_BIRTH", "AGE"})
         or ("spelling" in reading.needs and one.type in {"PERSON", "LOCATION", "ORGANIZATION"})
     )

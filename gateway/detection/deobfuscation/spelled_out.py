@@ -29,7 +29,7 @@ _DOT = rf"(?:{_OPEN}(?:{_DOT_WORD}|\.){_CLOSE}|\s+(?:{_DOT_WORD})\s+|\s\.\s|\.|[
 _LABEL = rf"[{LETTERS}\d][{LETTERS}\d\-]*(?:\s+(?:{_JOINING_WORDS[b'-']})\s+[{LETTERS}\d\-]+)?"
 _LOCAL = rf"[{LETTERS}\d][{LETTERS}\d._%+\-]*?(?:{_JOINING}[{LETTERS}\d._\-]+){{0,4}}"
 _ADDRESS = compile_pattern(
-    rf"(?i)({_LOCAL})({_AT})({_LABEL}(?:{_DOT}{_LABEL}){{0,4}}{_DOT}(?:{'|'.join(TOP_DOMAINS)}))\b"
+    rf"(?i)({_LOCAL})({_AT})({_LABEL}(?:{_DOT}{_LABEL}){{0,4}}{_DOT}(?:{'|'.join(TOP_DOMAINS)}|[a-z]{{2}}))\b"
 )
 _DOTS = compile_pattern(rf"(?i){_DOT}")
 _JOINS = tuple((compile_pattern(rf"(?i)\s+(?:{words})\s+"), sign) for sign, words in _JOINING_WORDS.items())
@@ -63,7 +63,7 @@ _NOT_LOCAL_PARTS = word_set(
     "look looks looking looked talk talks meet work works working page site us is are was be found me him"
 )
 _NOT_LOCAL_PARTS |= word_set("hosted available visit see reach it them live here there contact email mail write")
-_LAST_WORD = re.compile(rb"\s(\w+)$")
+_SIGNS = re.compile(rb"[\s.\[\](){}<>_-]+")
 _WORD_DOMAINS = word_set("in at it no me be my us is so to am si es la id pro name test example int cat")
 _NOT_HOSTS = word_set("the a an our this that my your his her their its")
 
@@ -72,15 +72,13 @@ _ANNOUNCED = re.compile(rb"mail|correo|courriel|posta|adres", re.IGNORECASE)
 
 
 def _is_phrase(data: bytes, found: "re2._Match") -> bool:
-    """Returns whether a spelled-out address is an ordinary phrase."""
-    if (
-        not found[2].strip().isalpha()
-        or b" " in found[1]
-        or _ANNOUNCED.search(data, max(0, found.start() - 40), found.start())
-    ):
+    """Returns whether a spelled-out address is an ordinary phrase, or something with an extension."""
+    sign, top = found[2].strip(), _SIGNS.split(found[3])[-1].decode().lower()
+    if sign[:1] not in b"[({<" and top not in TOP_DOMAINS:
+        return True
+    if not sign.isalpha() or b" " in found[1] or _ANNOUNCED.search(data, max(0, found.start() - 40), found.start()):
         return False
-    last = _LAST_WORD.search(found[3])
-    if last is not None and last[1].decode().lower() in _WORD_DOMAINS:
+    if top in _WORD_DOMAINS and not found[3].endswith(b"." + top.encode()):
         return True
     host = found[3].split(None, 1)[0].decode().lower()
     return found[1].decode().lower() in _NOT_LOCAL_PARTS or host in _NOT_HOSTS

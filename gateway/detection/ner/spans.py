@@ -12,11 +12,16 @@ from unicodedata import category
 
 from gateway.config.data_files import word_lists
 from gateway.detection.ner.other_scripts import is_spaced
+from gateway.detection.recognizers.person_name import CASE_ENDINGS
 
 _TITLES = word_lists(__file__)["titles"]
 _INNER = "-'’.&/@_"
 """Characters that join words when letters or digits are on both sides."""
-_POSSESSIVE = re.compile(r"(?:'s|’s|'|’)\Z", re.IGNORECASE)
+# Of English, and of cases in Turkish: `Emre'nin`, `Emre'ye`, `Emre'den`.
+_POSSESSIVE = re.compile(rf"['’](?:s|{CASE_ENDINGS})?\Z", re.IGNORECASE)
+# Of Korean: what follows a name is an honorific with the ending of its case, and other words.
+_HONORIFIC = re.compile(r"(?<=[가-힣]{2}) ?[님씨](?![가-힣]{3})")
+_SMALL = re.compile(r"[α-ώа-яёіїєґђ-џ]+(?:\s+|\Z)")
 _EDGE = ' \t\r\n\f\v\u00a0,;:!?()[]{}<>"“”„«»‘*|=~…·•'
 _WORD = re.compile(r"[^\W_]+")
 # Of an account, as in `Larsen#4417`.
@@ -61,7 +66,7 @@ def label_spans(
         reach = end
         start, end = _trimmed(text, max(start, last), end)
         if label_class in persons:
-            start, end = without_title(text, start, end)
+            start, end = _narrowed(text, *without_title(text, start, end))
         if tag := _TAG.match(text, end):
             end = tag.end()
         if start >= end or not _WORD.search(text, start, end):
@@ -114,6 +119,19 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
         end -= 1
     if end - start > 3 and text[end - 1] == "." and text[end - 3 : end - 1].isalpha() and text[end - 3].islower():
         end -= 1  # the full stop of a sentence, not of an initial
+    return start, end
+
+
+def _narrowed(text: str, start: int, end: int) -> tuple[int, int]:
+    """Removes what is no part of a name: after a closing quote, or an honorific, and before a word with a capital."""
+    name = text[start:end]
+    if name.count('"') % 2:
+        end = start + name.index('"')
+    if honorific := _HONORIFIC.search(text, start, end):
+        # Two syllables are those of a noun for people: `고객님`.
+        end = start if honorific[0] == "님" and honorific.start() == start + 2 else honorific.start()
+    while (small := _SMALL.match(text, start, end)) and small.end() < end:
+        start = small.end()
     return start, end
 
 

@@ -26,6 +26,8 @@ _VALUE_ENDS = re.compile(r"[ \t]*(?:[\"*,;|<}\])\r\n]|'(?!\w)|\Z)")
 _REACH, _REACH_OF_LISTS = 40, 160
 # Above the addresses of an invoice. "Lan To" is a name.
 _LABEL = re.compile(r"(?:bill|ship|sold|deliver|remit) to", re.IGNORECASE)
+# Of fields in Korean: the person, party or number that somebody is or has.
+_KOREAN_LABEL = re.compile(r"[가-힣]{1,5}(?:인|자|주|처|명|호|좌)(?=[ ]?:|[ ]\d)")
 _LABEL_ENDS = re.compile(r"[ \t*]*(?::|\||\r?\n|\Z)")
 _STREET = re.compile(rf"(?:{BEFORE}|via)\.? (?=\w)", re.IGNORECASE)
 _CITY_AND_STATE = re.compile(rf"(?:[A-Z][\w.'-]+ ){{0,3}}[A-Z][\w.'-]+,? (?:{US_STATES})|{US_STATES}")
@@ -51,7 +53,10 @@ def is_goods(text: str, one: Entity) -> bool:
 
 
 def is_label(text: str, one: Entity) -> bool:
-    """Returns whether a person is a label that ends with a preposition."""
+    """Returns whether a person is a label that ends with a preposition, or one of a field in Korean."""
+    korean = _KOREAN_LABEL.match(text, one.start)
+    if korean is not None and korean.end() == one.end:
+        return True
     return _LABEL.fullmatch(text, one.start, one.end) is not None and _LABEL_ENDS.match(text, one.end) is not None
 
 

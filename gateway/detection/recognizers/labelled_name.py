@@ -65,4 +65,12 @@ def likely_name(value: str) -> bool | None:
     return None if _SHORT_SCRIPT.search(value) else False
 
 
-RECOGNIZERS = pattern_table(__file__, (PERSON,), {"full_name": full_name, "likely_name": likely_name})
+def korean_name(value: str) -> bool | None:
+    """Returns False for what is no full name: without a surname, or with an ending of nouns for people."""
+    surname = next((one for one in sorted(_SURNAMES, key=len, reverse=True) if value.startswith(one)), "")
+    return None if surname and len(value) - len(surname) <= 2 and value[-1] not in "자사장관가의들" else False
+
+
+RECOGNIZERS = pattern_table(
+    __file__, (PERSON,), {"full_name": full_name, "likely_name": likely_name, "korean_name": korean_name}
+)

@@ -74,10 +74,26 @@ def found(text: str, *marked: str) -> list[str]:
         ("--- ***", "--- ***", []),
         ("Cllr Anna Schmidt spoke", "Cllr Anna Schmidt", ["Anna Schmidt"]),
         ("an Hrn. übergeben", "Hrn.", []),
+        ("Sayın Derya Uluç'un evi", "Sayın Derya Uluç'un", ["Derya Uluç"]),
+        ("Derya'ya ve Emre'den", "Derya'ya", ["Derya"]),
+        ("Conor O'Dea rang", "Conor O'Dea", ["Conor O'Dea"]),
+        ("윤서진님께서 오셨다", "윤서진님께서", ["윤서진"]),
+        ("윤서진씨가 확인함", "윤서진씨가 확인함", ["윤서진"]),
+        ("고객님 안녕하세요", "고객님", []),
+        ('кот "Мурзик" сбежал', '"Мурзик" сбежал', ["Мурзик"]),
+        ("сказала Аксинья", "сказала Аксинья", ["Аксинья"]),
+        ('John "Jack" Daly', 'John "Jack" Daly', ['John "Jack" Daly']),
     ],
 )
 def test_spans_as_a_person_would_draw_them(text: str, marked: str, expected: list[str]) -> None:
     assert found(text, *marked.split()) == expected
+
+
+def test_the_number_of_an_account_is_part_of_it() -> None:
+    text = "tag Larsen#4417, or Larsen#12"
+    labels = {number: TokenLabel(PERSON, True, 0.9) for number in range(2)}
+    both = label_spans(text, [(4, 10), (20, 26)], labels, persons=frozenset({PERSON}))
+    assert [text[one.start : one.end] for one in both] == ["Larsen#4417", "Larsen"]
 
 
 def test_half_a_word_is_none() -> None:

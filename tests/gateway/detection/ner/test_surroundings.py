@@ -71,6 +71,9 @@ def test_no_dates_of_birth(value: str) -> None:
         ("BILL TO\nAnna Berg", "BILL TO", True),
         ("Give Bill to me", "Bill to", False),
         ("Lan To:", "Lan To", False),
+        ("의뢰인: 윤서진", "의뢰인", True),
+        ("계좌 110-555-014701", "계좌", True),
+        ("윤서진: 네", "윤서진", False),
     ],
 )
 def test_a_label_is_nobody(text: str, value: str, expected: bool) -> None:

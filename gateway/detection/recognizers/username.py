@@ -1,6 +1,6 @@
 """User names and handles, identified by context: "username: jdoe", "my GitHub handle is jdoe42", profile URLs.
 
-"@jdoe" is a candidate, with a higher score near the name of a social network. Paths name accounts by their home folder.
+Paths name accounts by their home folder.
 """
 
 import re
@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 
 from gateway.config.data_files import expressions, read_toml, word_lists
 from gateway.detection.alphabet import LETTERS
-from gateway.detection.mentions import REACH, is_mention
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._pattern_table import pattern_table
@@ -26,23 +25,15 @@ _CONNECTED = (
 _VALUE = rf"@?[{LETTERS}\d][{LETTERS}\d._\-]{{1,38}}(?:#\d{{4}})?"
 _PREFILTER = rf"(?:\b|_)(?i:{_LABEL}{_CONNECTED})[\"'*`@]{{0,3}}[{LETTERS}\d]"
 _LABELLED = compile_pattern(rf"(?:\b|_)(?i:{_LABEL})((?i:{_CONNECTED}))([\"'*`]{{0,3}})({_VALUE})")
-_HANDLE_PREFILTER = r"(?:^|[\s(,:;\"'>])@[A-Za-z_]\w{2}"
-_HANDLE = compile_pattern(r"(?:^|[\s(,:;\"'>])(@[A-Za-z_]\w{2,30})\b")
-_SOCIAL = compile_pattern(rf"(?i)\b(?:{_PARTS['social']})\b")
 
 _VISIT = compile_pattern(
     r"(?i)\b(?:last|latest|previous|prev|first|letzter?|dernière?|dernier|[uú]ltimo|laatste|vorige)[ _-]?$"
 )
 
-# A decorator that deobfuscation has joined with the next line.
-_JOINED = (b"def", b"class", b"async", b"function", b"public", b"private", b"protected", b"static", b"export")
 _SIGNS = frozenset({b":", b"=", b"=>", b">", b""})
 _MINE = compile_pattern(
     r"(?i)\b(?:my|your|his|her|their|our|mein|dein|ihr|sein|mon|ton|votre|mi|tu|su|il mio|il suo|meu|seu"
     r"|mijn|zijn)\b"
-)
-_TECHNICAL = re.compile(
-    r"(?:sha|utf|base|aes|rsa|win|ipv|amd|arm|http|latin|int|uint|float|char|test|user|page)[-_.a-z]*\d"
 )
 _DISTINCTIVE = re.compile(r"[\d_#]|[a-z][.\-][a-z]", re.IGNORECASE)
 _IN_CODE = re.compile(
@@ -101,34 +92,6 @@ def _username_score(value: str, connector: bytes, *, sure: bool, quoted: bool, a
     return 0.75 if telling else 0.55
 
 
-def _handles(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
-    data = normalized.data
-    for place in _HANDLE.finditer(data):
-        start, end = place.span(1)
-        if data[end : end + 1] in (b"/", b"@", b"\\"):
-            continue
-        if data[end : end + 1] == b"." and data[end + 1 : end + 2].isalpha():
-            continue
-        if _is_alone_on_line(data, start, end) or (place[1].endswith(_JOINED) and data[end : end + 1] == b" "):
-            continue
-        if not is_mention(normalized.text(max(0, start - REACH), start), normalized.text(start, end + REACH)):
-            continue
-        near = _SOCIAL.search(data, max(0, start - 50), start) or _SOCIAL.search(data, end, end + 30)
-        yield Match(start, end, 0.65 if near else 0.35, USERNAME.name)
-
-
-def _is_alone_on_line(data: bytes, start: int, end: int) -> bool:
-    """Returns whether a match is alone on its line, like a decorator or annotation."""
-    before = data[data.rfind(b"\n", max(0, start - 80), start) + 1 : start]
-    return (not before.strip() and data[end : end + 1] in (b"\n", b"\r") and start > 0) or data[
-        start - 1 : start
-    ] == b"\\"
-
-
-def _not_technical(value: str) -> bool | None:
-    return False if _TECHNICAL.match(value) else None
-
-
 def _profile(value: str) -> bool | None:
     return False if value.casefold() in _PAGES else None
 
@@ -148,46 +111,12 @@ RECOGNIZERS = (
             Example("Username: jdoe42", "jdoe42"),
             Example('{"username": "jane.doe"}', "jane.doe"),
             Example("my username is jdoe.", "jdoe"),
-            Example("login: jane_doe", "jane_doe"),
-            Example("last login: jdoe77", "jdoe77"),
-            Example("<username>wolf77x</username>", "wolf77x"),
-            Example("Benutzername: mmuster", "mmuster"),
-            Example("Mon identifiant est mdupont75", "mdupont75"),
-            Example("nombre de usuario: jperez88", "jperez88"),
-            Example("My GitHub handle is octo-jane", "octo-jane"),
-            Example("user id: jd00417", "jd00417"),
-            Example("Discord name: Jane#4821", "Jane#4821"),
         ),
         counter_examples=(
             "username: string",
             "the username is required",
             'username = request.form["username"]',
-            "username: userName,",
-            "login = LoginForm()",
-            "The login was successful.",
-            "Last login: Fri Nov 27 06:33:04 2026 from the office",
-            "last_login=1762345678",
-            "user name and password",
         ),
     ),
-    FunctionRecognizer(
-        "username.handle",
-        (USERNAME,),
-        (_HANDLE_PREFILTER,),
-        _handles,
-        examples=(
-            Example("follow me @jane_doe on Instagram", "@jane_doe"),
-            Example("as @jane_doe said", "@jane_doe", score=0.3),
-        ),
-        counter_examples=(
-            "@app.route('/')",
-            "@property\ndef x(self):",
-            "npm i @angular/core",
-            "@media (min-width: 3px)",
-            "DECLARE @StartDate DATE",
-            "my (@defines, @incpaths);",
-            "npm i @acme-corp/ui",
-        ),
-    ),
-    *pattern_table(__file__, (USERNAME,), {"account": _account, "not_technical": _not_technical, "profile": _profile}),
+    *pattern_table(__file__, (USERNAME,), {"account": _account, "profile": _profile}),
 )

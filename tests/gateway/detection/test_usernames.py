@@ -30,11 +30,6 @@ def test_no_user_name(detector: Detector, text: str) -> None:
     assert [one for one in detector.detect(text) if one.type == "USERNAME" and one.score >= LIKELY] == []
 
 
-def test_a_bare_handle_is_a_candidate_only(detector: Detector) -> None:
-    (found,) = (one for one in detector.detect("as @jane_doe said") if one.type == "USERNAME")
-    assert 0.3 <= found.score < LIKELY
-
-
 @pytest.mark.parametrize(
     ("folder", "account"), [("home", "runner"), ("home", "ubuntu"), ("home", "your-name"), ("Users", "username")]
 )

@@ -115,3 +115,17 @@ def test_persons_in_documents_of_many_languages(protector: Protector, policy: Po
     recall = {culture: 1 - missed[culture] / number for culture, number in there.items()}
     assert len(recall) >= 12
     assert min(recall.values()) >= 0.85, recall
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("DM @nightowl9 for details", "nightowl9"),
+        ("follow me @tea_larsen on Instagram", "tea_larsen"),
+        ("Mon identifiant lmartin75 ne marche plus.", "lmartin75"),
+        ("The user mgruber77 cannot sign in.", "mgruber77"),
+    ],
+)
+def test_accounts_that_are_only_mentioned(protector: Protector, policy: Policy, text: str, value: str) -> None:
+    spans = hidden(protector, policy, text)
+    assert any(value in text[start:end] for start, end, _ in spans)

@@ -5,6 +5,7 @@ The value must have enough digits and must not be a date, price, version, hash o
 invoices and tickets are candidates (0.4), which strict mode hides.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 
 from gateway.detection.normalized_text import NormalizedText
@@ -48,6 +49,8 @@ _OTHER_QUANTITY = compile_pattern(
     r"|rate|total|rose|fell"
     r"|grew|between|about|over|under|than|more|up|down)\b"
 )
+_DIGIT = re.compile(rb"\d")
+_NEXT = re.compile(rb"(?:[,;]|[,;]?\s(?:and|or|und|oder|et|ou|y|o|e|en|of|og|och|i|&))\s{1,2}|/(?=\w{4})")
 _MAX_DISTANCE = 90
 """Maximum bytes from the start of the label to the first digit of the value."""
 
@@ -96,8 +99,25 @@ def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
             if number == _BOOKED_ONLY or booked or plausible(data, start, end, explicit=explicit):
                 sure = explicit and number != _NAMED
                 sure |= label.name == "REFERENCE_NUMBER" and number == _NAMED
-                yield Match(start, end, label.score if sure else label.score - 0.1, label.name)
+                score = label.score if sure else label.score - 0.1
+                yield Match(start, end, score, label.name)
+                for at in _listed(data, start, end):
+                    yield Match(at, at + end - start, score, label.name)
                 at = end
+
+
+def _listed(data: bytes, start: int, end: int) -> Iterator[int]:
+    """Yields the starts of the values after the first in a list, as long as they have its form."""
+    form, size = _DIGIT.sub(b"0", data[start:end]), end - start
+    while (
+        size > len("2024")
+        and (sign := _NEXT.match(data, end))
+        and _DIGIT.sub(b"0", data[sign.end() : sign.end() + size]) == form
+    ):
+        end = sign.end() + size
+        if data[end : end + 1].isalnum():
+            return
+        yield sign.end()
 
 
 def _label(text: bytes, *, named: bool) -> Label | None:

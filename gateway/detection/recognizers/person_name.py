@@ -63,6 +63,16 @@ _LEADING_PARTICLES = compile_pattern(
     r"(?i:(?:van|von)(?:[ \t]+(?:de[nr]?|het))?|vom|zu[rm]?|ter|ten|d(?:el?|i|a|os?|u)(?:[ \t]+la)?|el|al|bin|ibn)"
     r"[ \t]+"
 )
+_EPONYM = re.compile(rb"(?:'s)? (?:criteria|syndrome|disease|sign|score|scale|classification|procedure|law|theorem)\b")
+_INITIAL_TITLE = r"\b(?:Mr|Mrs|Ms|Mx|Mme|Mlle|M\.|Herrn?|Frau|Monsieur|Madame|Sra?\.|Señora?|Signora?|Pan[iu]?)"
+_INITIAL = compile_pattern(
+    rf"{_INITIAL_TITLE}\.?[ \x{{a0}}](\p{{Lu}}(?:\.-?\p{{Lu}}){{0,2}})(\. \p{{Lu}}\p{{Ll}}|[.,;:'\s)]|$)"
+)
+# An "A" or "I" alone is a word. Appendices and vitamins have other words before them.
+_INITIAL_ALONE = re.compile(
+    rb"(?:^|(?<=[.!?\n\"(]\s)|(?<=[\n\"(])|(?<=\b(?:by|to|of) )|(?<=\b(?:and|for|but|who|und) )"
+    rb"|(?<=\b(?:that|with|from|when) ))([B-HJ-Z])(?=\.?(?:'s\b|,? [a-z]|[,;)]))"
+)
 _NAMES = tuple(compile_pattern(_ANY_CASE if cue.lower else _NAME) for cue in _CUES)
 _PART = re.compile(r"[^ \t]+")
 _STREET = compile_pattern(rf"\b\d+[ \t]+(?:[{LETTERS}'\-]+[ \t]+){{1,3}}$")
@@ -104,6 +114,19 @@ def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
             if found:
                 last = found.end
                 yield found._replace(start=begin)
+
+
+def _initials(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
+    """Yields the initials that stand for people in judgments, and again where they are the subject or follow one."""
+    data = normalized.data
+    letters: set[bytes] = set()
+    for place in _INITIAL.finditer(data):
+        yield Match(*place.span(1), 0.8, PERSON.name)
+        if len(place[2]) < len(". Xx"):  # else a family name follows, or a sentence begins
+            letters.add(place[1])
+    for again in _INITIAL_ALONE.finditer(data) if letters else ():
+        if again[1] in letters:
+            yield Match(*again.span(1), 0.7, PERSON.name)
 
 
 def _never_a_name(data: bytes, start: int) -> bool:
@@ -148,6 +171,8 @@ def _name(normalized: NormalizedText, start: int, end: int, cue: _Cue) -> Match 
     end = start + len(text[:last].encode())
     if normalized.data[end : end + 1] == b"." and normalized.data[end + 1 : end + 2].islower():
         return None  # a host or file name
+    if _EPONYM.match(normalized.data, end):
+        return None
     if cue.name == "turkish_role" and any(map(_COMPOUND.search, words)):
         return None
     if cue.field and not _is_person(normalized.data, start, end, words):
@@ -203,9 +228,21 @@ RECOGNIZERS = (
         ),
         counter_examples=(
             "Dear Sir or Madam,",
+            "meets Dr. House criteria",
             "I'm sorry, I'm happy, I'm Canadian and this is important.",
             "my name is on the list",
             "my name is too long to fit",
         ),
+    ),
+    FunctionRecognizer(
+        "person.initial",
+        (PERSON,),
+        (rf"{_INITIAL_TITLE}\.?[ \x{{a0}}]\p{{Lu}}[^\w]",),
+        _initials,
+        examples=(
+            Example("On Monday Mrs G. went home.", "G"),
+            Example("He had met Mr K. before. K claimed that it was his.", "K"),
+        ),
+        counter_examples=("Appendix B, vitamin K", "Dr. K, Gen. Z and MS E", "K claimed that"),
     ),
 )

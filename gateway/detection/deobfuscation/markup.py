@@ -1,6 +1,4 @@
-"""Removes markup that a renderer hides: Markdown (CommonMark) emphasis and code, inline HTML tags, comments, and
-terminal control sequences (ECMA-48).
-"""
+"""Removes markup that a renderer hides: Markdown (CommonMark) emphasis and code, inline HTML tags, and comments."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +15,7 @@ _INLINE = (
 )
 _MARK = (
     rf"\*|`|~~|\|\||</?(?i:{_INLINE})(?:\s[^<>]{{0,256}}|/)?>|<!--[^<>]{{0,128}}-->"
-    r"|\x1b\[[0-9;]{0,16}[A-Za-z]|[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]"
+    r"|[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]"
 )
 _MARKS = re.compile(rf"(?:{_MARK.replace('(?i:', '(?:')})+".encode(), re.IGNORECASE)
 # Only markup inside a value can hide it; emphasis around words cannot. The prefilter omits the upper bounds, each of

@@ -61,7 +61,7 @@ _SAID_AFTER = compile_pattern(
     rf"(?i)(?:[ ]?[(,/-][ ]?|[ ](?:is|was|as|ist|als|est|es|como|è|come|é)[ ](?:[{LETTERS}]+[ ]){{0,2}}?)"
     rf"(?:call ?back|{_WORDS['stems']}|(?:{_WORDS['whole']}){_AFTER_WHOLE}|{_WORDS['anywhere']})"
 )
-_OTHER_NUMBER = compile_pattern(rf"(?i)\b(?:{_WORDS['other_number']})[{LETTERS}]*\W*(?:[{LETTERS}.#:°]+\W*){{0,3}}$")
+_OTHER_NUMBER = compile_pattern(rf"(?i)\b(?:{_WORDS['other_number']})\W*(?:[{LETTERS}.#:°]+\W*){{0,3}}$")
 # Countries with a trunk zero before the area code, by calling code: of Europe, then of Asia, Africa and Oceania.
 _TRUNK_ZERO = """
 44 49 33 39 31 32 43 41 353 46 358 40 90 359 380 381 385 386 421

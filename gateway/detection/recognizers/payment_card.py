@@ -35,6 +35,12 @@ _BRANDS: tuple[tuple[str, str, frozenset[int]], ...] = (
     ("9792", "9792", frozenset({16})),  # Troy
     ("1", "1", frozenset({15})),  # UATP
 )
+# Barcodes and ids often have 12 or 13 digits; a card of that length requires context words.
+_SHORT: tuple[tuple[str, str, frozenset[int]], ...] = (
+    ("4", "4", frozenset({13})),
+    ("50", "50", frozenset({12, 13, 14, 15})),
+    ("56", "69", frozenset({12, 13, 14, 15})),
+)
 
 
 def _of_brand(digits: str, brands: tuple[tuple[str, str, frozenset[int]], ...]) -> bool:
@@ -66,6 +72,11 @@ def _track(value: str) -> bool | None:
     return None if luhn(number) else False
 
 
+def _short_card(value: str) -> bool | None:
+    digits = digits_of(value)
+    return None if luhn(digits) and _of_brand(digits, _SHORT) else False
+
+
 def grouped_card(data: bytes, start: int) -> int:
     """Returns the end of a card number in groups of four that starts at `start`, or 0 if there is none."""
     found = _IN_FOURS.match(data, start)
@@ -75,5 +86,5 @@ def grouped_card(data: bytes, start: int) -> int:
 RECOGNIZERS = pattern_table(
     __file__,
     (CREDIT_CARD, CARD_TRACK, CVV, CARD_EXPIRY),
-    {"card": _card, "named_card": _named_card, "track": _track},
+    {"card": _card, "short_card": _short_card, "named_card": _named_card, "track": _track},
 )

@@ -24,11 +24,10 @@ _OTHER_LANGUAGES = frozenset(
 )
 # Numbers of lines, as tools and diffs show them.
 _MARGIN = re.compile(r"\s*(?:\d{1,6}\s*[→|:\t]|[+-](?=[^+-]))\s*|\s+")
-_COMMENT = re.compile(r"//|#(?!include|define|if|el|end|undef|pragma|\[)|/\*|\*|--|<!--|\"\"\"|'''|[%;] ")
 # How a comment or string of several lines begins, and how each of these ends.
 _BEGINS = re.compile(r"\"\"\"|'''|/\*|<!--|^=begin\b", re.MULTILINE)
 _ENDS = {'"""': '"""', "'''": "'''", "/*": "*/", "<!--": "-->", "=begin": "\n=end"}
-_STRING = r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|`(?:\\.|[^`\\])*`|(?<=>)[^<>{}]+(?=</)'
+_STRING = r'"(?:\\.|[^"\\])*"|(?<!\w)\'(?:\\.|[^\'\\])*\'|`(?:\\.|[^`\\])*`|(?<=>)[^<>{}]+(?=</)'
 _NO_CODE = re.compile(
     r'"""(?:.*?"""|.*)' + r"|'''(?:.*?'''|.*)|/\*(?:.*?\*/|.*)|<!--(?:.*?-->|.*)"
     r"|(?<![:\w])//.*|(?<![\w$&{\"'])#(?!\[|(?:include|define|if|ifdef|ifndef|elif|else|endif|undef|pragma|[\da-f]{3,8})\b).*"
@@ -140,15 +139,10 @@ class SourceCode:
             if self._fenced.get(line) == _FENCE_ITSELF:
                 odds = 0.0
                 continue
-            score = 0.0 if self._is_comment(line) else self._score(line)
+            score = 0.0 if self._is_within_several(line) else self._score(line)
             odds = exp(max(-_CLEAR, min(_CLEAR, odds + score)))
             odds = log(((1 - _CHANGE) * odds + _CHANGE) / (_CHANGE * odds + 1 - _CHANGE))
         return odds
-
-    def _is_comment(self, line: int) -> bool:
-        start = self._starts[line]
-        margin = _MARGIN.match(self._text, start, self._end(line))
-        return _COMMENT.match(self._text, margin.end() if margin else start) is not None
 
     def _score(self, line: int) -> float:
         """Returns the log odds that a line is code, by itself; 0 for a blank one."""
@@ -214,7 +208,7 @@ def _weights() -> dict[str, float]:
 def grams(line: str) -> set[str]:
     """Returns the sequences of a line that tell code from other text: words, and signs with the kinds of words."""
     margin = _MARGIN.match(line)
-    content = line[margin.end() :].rstrip() if margin else line.rstrip()
+    content = _NO_CODE.sub(_emptied, line[margin.end() :] if margin else line).rstrip()
     tokens = _TOKEN.findall(content)[:_MOST_TOKENS]
     if not tokens:
         return set()
@@ -225,6 +219,12 @@ def grams(line: str) -> set[str]:
     if tokens[0][0].isalpha():
         found.add(f"f:{tokens[0][:_LONGEST_WORD]}")
     return found
+
+
+def _emptied(found: re.Match[str]) -> str:
+    """Returns a string without what is in it, and nothing of a comment or the text of an element."""
+    sign = found[0][0]
+    return sign + sign if sign in _QUOTES else ""
 
 
 def _shape(token: str) -> str:

@@ -154,7 +154,7 @@ def test_a_long_text_has_the_same_findings() -> None:
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("for each in !anna!.children: run(each)\n", []),
+        ("def run(all):\n    for each in !anna!.children:\n        each.run(all)\n", []),
         ('owner = !run("Anna Roe")!\n', ["Anna Roe"]),
         ("run(a, b);  // !Anna Roe! wrote this\n", ["Anna Roe"]),
         ('def run(a):\n    """Add.\n\n    Written by !Anna Roe! in spring.\n    """\n    return a + 1\n', ["Anna Roe"]),

@@ -16,7 +16,7 @@ CODE = {
     "sql": "SELECT a, b FROM {i} WHERE a = '{s}';\n-- {c}\nUPDATE t SET b = 2 WHERE c = 3;\n",
     "fenced": 'Prose before.\n\n```go\n// {c}\nvar {i} = "{s}"\n```\n\nProse after.\n',
     "one line of python": "result = {i}.path.join(base, '{s}')  # {c}",
-    "shell": 'for each in "{s}"; do\n  # {c}\n  ${i} --all "$each" | sort > out.txt\ndone\n',
+    "shell": 'if [ -n "$1" ]; then\n  # {c}\n  {i} "$1" | sort > "{s}"\n  exit 1\nfi\n',
     "css": ".box > {i} {{\n  color: #00aaff;\n  /* {c} */\n  content: '{s}';\n}}\n",
     "markup": "// {c}\nconst {i} = (row) => {{\n  return (<p key={{row.id}}>{s}</p>);\n}};\n",
     "go": "func Run(a int) ({i}, error) {{\n\t// {c}\n\treturn build(a, `{s}`)\n}}\n",

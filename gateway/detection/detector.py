@@ -1,7 +1,7 @@
 """Runs recognizers over a text: a prefilter selects the ones that can match, and only those run."""
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -15,6 +15,7 @@ from gateway.detection.recognizer import DefinitionError, EntityType, Recognizer
 from gateway.models import Entity
 
 _FAMILY = "patterns-1.0"
+_LIKELY = 0.5
 
 
 class Detector(OneByOne):
@@ -56,7 +57,19 @@ class Detector(OneByOne):
             for (start, end), (_, _, type_name), (score, recognizer) in zip(spans, best, best.values(), strict=True)
         ]
         entities.sort(key=lambda one: (one.start, -one.end, one.type))
-        return tuple(entities)
+        return tuple(self._without_tails(entities))
+
+    def _without_tails(self, entities: Iterable[Entity]) -> Iterator[Entity]:
+        """Yields the entities, which are sorted, without addresses that are the end of a secret and a host.
+
+        In `jane:secret@host.example`, `secret@host.example` is no address.
+        """
+        end = 0
+        for one in entities:
+            if one.type != "EMAIL_ADDRESS" or one.start >= end:
+                yield one
+            if self.types[one.type].group == "secret" and one.score >= _LIKELY:
+                end = max(end, one.end)
 
     def _search(self, normalized: NormalizedText) -> tuple[Findings, Sequence[int]]:
         """Returns the findings in one text, and the indices of the deobfuscations whose prefilters match it."""

@@ -113,8 +113,6 @@ class Engines:
         secrets = [one for one in found if one.score >= _LIKELY and self.types[one.type].group == "secret"]
         groups = overlapping(sorted(secrets, key=lambda one: one.start))
         hidden = [(group[0].start, max(one.end for one in group)) for group in groups]
-        # In `jane:secret@host.example`, the end of the password and the host are no address.
-        found = [one for one in found if one.type != "EMAIL_ADDRESS" or not meets(hidden, one.start, one.start + 1)]
         # Covered placeholders are hidden from the recognizers. Other engines may take one for part of a name.
         excluded = list(covered_spans(text))
         addresses = sorted((one.start, one.end) for one in found if one.type == "EMAIL_ADDRESS")

@@ -36,14 +36,14 @@ def lead(name: str) -> str:
 def lead_beside(container: Any, key: Any) -> str:
     """Returns the prefix for searching `container[key]` that its siblings give; empty if they announce nothing."""
     if isinstance(container, dict):
-        return _lead_in_pair(container) if isinstance(key, str) and key.lower() in _VALUES else ""
+        announced = _lead_in_pair(container) if isinstance(key, str) and key.lower() in _VALUES else ""
+        return announced or (_lead_of_kind(container) if key == "value" else "")
     return _lead_in_command(container, key) if isinstance(container, list) and key else ""
 
 
 def _lead_in_pair(pair: dict[str, Any]) -> str:
     said = (pair[name] for name in _NAMES if name in pair)
-    named = next((found for name in said if isinstance(name, str) and (found := lead(name.lstrip(_SIGNS)))), "")
-    return named or _lead_of_kind(pair)
+    return next((found for name in said if isinstance(name, str) and (found := lead(name.lstrip(_SIGNS)))), "")
 
 
 def _lead_of_kind(pair: dict[str, Any]) -> str:

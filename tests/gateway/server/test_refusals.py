@@ -84,7 +84,7 @@ async def test_a_request_that_the_policy_blocks(dispatcher: Dispatcher, containe
     assert error.receipt.request_id == call.request_id
     assert (found["route"], found["policy"]["id"], found["operation"]) == ("blocked", "no-cards", "chat")
     assert found["entity_counts"] == {"CREDIT_CARD": 1, "EMAIL_ADDRESS": 1, "PERSON": 1}
-    assert found["risk_level"] == "critical"
+    assert found["risk_level"] == "high"
     protected = chat()
     await dispatcher.open(protected)
     assert (await receipt(container, protected.request_id))["risk_level"] == found["risk_level"]
@@ -161,7 +161,7 @@ async def test_native_operations(
     assert said["error"]["code"] == code
     found = await receipt(container, said["request_id"])
     assert (found["operation"], found["outcome"]["code"]) == (path.removeprefix("/v1/"), code)
-    assert found["risk_level"] == ("critical" if code == "blocked_by_policy" else "none")
+    assert found["risk_level"] == ("high" if code == "blocked_by_policy" else "none")
 
 
 async def test_a_client_sees_its_own_refusals_only(dispatcher: Dispatcher, container: Container) -> None:

@@ -88,7 +88,7 @@ def anthropic(text: str) -> Body:
 
 def gemini(text: str) -> Body:
     parts = [
-        {"text": text, "thought": True},
+        {"text": f"{text}\n", "thought": True},
         {"text": text},
         {"functionCall": {"name": "send", "args": {"to": {"deep": [text]}, text: 1}}},
         {"executableCode": {"language": "PYTHON", "code": f"# {text}"}},

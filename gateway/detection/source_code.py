@@ -56,7 +56,7 @@ _CHANGE = 0.1
 _FENCED = 6.0
 """The log odds that a fence with the name of a language adds."""
 _FENCE_ITSELF = -100.0
-_LEAST = 2.0
+_LEAST = 1.5
 """The log odds from which on a line is code."""
 _WITHIN_COMMENT = 3.0
 """The log odds that a line within a comment or string of several lines needs to be code."""

@@ -29,6 +29,8 @@ _SURE = 0.75
 # Public by nature, though financial; or made up by the model as often as not.
 _NOBODYS = frozenset({"BIC_CODE", "ABA_ROUTING_NUMBER", "PASSWORD", "SECRET"})
 _NEAR = 80
+_IN_ADDRESSES = frozenset({"URL_WITH_CREDENTIALS", "CONNECTION_STRING"})
+_LONGEST_ADDRESS = 300
 
 
 def new_values(
@@ -43,7 +45,7 @@ def new_values(
             continue
         value = text[entity.start : entity.end]
         is_public = severity is Severity.LOW and _is_public(entity, value, people, context)
-        if is_public or _is_specimen(value) or context.source.holds_loosely(value):
+        if is_public or _is_specimen(_whole(text, entity)) or context.source.holds_loosely(value):
             continue
         spans.append((entity.start, entity.end))
         yield Hit(Kind.NEW_SENSITIVE_VALUE, entity.start, entity.end, severity)
@@ -57,6 +59,14 @@ def _weight(entity: Entity, context: GuardContext) -> Severity | None:
     if group_of(entity.type, context.types) in GRAVE_GROUPS:
         return Severity.HIGH
     return Severity.LOW if entity.type in {"EMAIL_ADDRESS", "PHONE_NUMBER"} else None
+
+
+def _whole(text: str, entity: Entity) -> str:
+    """Returns a value; a credential with the address around it, whose host may say that it is an example."""
+    if entity.type not in _IN_ADDRESSES:
+        return text[entity.start : entity.end]
+    before = re.split(r"\s", text[max(0, entity.start - _LONGEST_ADDRESS) : entity.start])[-1]
+    return before + re.split(r"\s", text[entity.start : entity.end + _LONGEST_ADDRESS])[0]
 
 
 def _is_specimen(value: str) -> bool:

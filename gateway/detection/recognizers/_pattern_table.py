@@ -17,7 +17,7 @@ from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRe
 from gateway.detection.recognizers._samples import filled
 
 _PATTERN = TypeAdapter(Pattern)
-_NO_SIGNS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]])*\]")
+_NO_SIGNS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]")
 _HAS_GROUP = re.compile(r"\((?!\?)")
 
 

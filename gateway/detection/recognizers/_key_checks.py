@@ -74,7 +74,7 @@ def slack(value: str) -> bool | None:
 def short_artifactory(value: str) -> bool | None:
     """Accepts shortened and stand-in forms too, unless they could be a name in a program."""
     body = value[3:]
-    low = body.islower() and not set(body) & set("aeiou") and len(set(body)) > 1
+    low = body.islower() and not set(body) & set("aeiou")
     return None if low or (sum(map(str.isdigit, body)) >= 2 and is_made(value)) else False
 
 

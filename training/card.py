@@ -9,7 +9,7 @@ from typing import Any
 from training.features import CASES, GAPS
 
 ROOT = Path(__file__).parent.parent
-VERSION = "1.5.0"
+VERSION = "1.6.0"
 NO_SETS = frozenset({"clean_prompts", "languages", "unseen"})
 MARKS = ("<!-- figures -->", "<!-- /figures -->")
 BASE = {
@@ -36,6 +36,16 @@ DATA = [
         ("for the student: the manual of PostgreSQL 15", "PostgreSQL", "PostgreSQL Global Development Group"),
         ("for the student: the documentation of Python 3.11", "PSF-2.0", "Python Software Foundation"),
         ("for the student: examples and glosses of WordNet 3.0", "WordNet 3.0", "Princeton University"),
+        (
+            "for the student: source code of packages of Debian 12, PyPI and npm, named in the model card",
+            "MIT, BSD, Apache-2.0, ISC, zlib, BSL-1.0, PostgreSQL, curl, libpng; PostGIS GPL-2+",
+            "their authors",
+        ),
+        (
+            "for the student: the help of LibreOffice 7.4 in five languages of other scripts",
+            "MPL-2.0",
+            "LibreOffice contributors",
+        ),
         ("translations of home-assistant-frontend and apache-superset", "Apache-2.0", "their contributors"),
         ("translations of django and wagtail", "BSD-3-Clause", "their contributors"),
         ("translations of kolibri and django-allauth", "MIT", "their contributors"),

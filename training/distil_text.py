@@ -7,7 +7,7 @@ in.
 
 import random
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -120,9 +120,9 @@ def _mixed(chance: random.Random) -> str:
     return chance.choice(("\n\n", "\n", "\n```\n")).join(parts)
 
 
-def texts(count: int, seed: int) -> Iterator[str]:
-    """`count` texts; the same seed gives the same ones."""
+def texts(count: int, seed: int, shares: Mapping[str, int] = SHARES) -> Iterator[str]:
+    """`count` texts, of each kind by its share; the same seed gives the same ones."""
     chance = random.Random(f"distil {seed}")
     kinds = {"generated": _generated, "technical": _technical, "said": _said, "mixed": _mixed}
-    for kind in chance.choices(list(SHARES), list(SHARES.values()), k=count):
+    for kind in chance.choices(list(shares), list(shares.values()), k=count):
         yield kinds[kind](chance)

@@ -44,7 +44,10 @@ _SLAVIC = frozenset({"ru", "uk", "bg"})
 _JOINED = frozenset({"zh", "ja", "ko"})
 """Languages that write the surname first, mostly without a space."""
 _INFLECTED = 0.3
+_WORDS = 0.12
+"""Share of the parts that are ordinary words in no order."""
 _FORMS = ("{n}: {s}", "{s} ({n})", "{n}, {s}", "{s} – {n}", "- {n}\n- {s}", "{n} | {s}", "{s}: {n}", "{s}\n{n}")
+_CAPITALS = 0.1
 _SEPARATORS = (", ", ",", "\t", " | ", ";")
 _SLOT = re.compile(r"\{([nfl])\}")
 """A name of a template: in full, the given name, the surname."""
@@ -86,6 +89,14 @@ class Names:
         if self._language in {"ru", "uk", "bg"} and self._chance.random() < 0.15:
             return f"{family} {given[0]}."
         return f"{given} {family}"
+
+    def words(self) -> str:
+        """Returns a few ordinary words as a sentence; nothing if Faker has none of the language."""
+        faker = self._chance.choice(self._fakers)
+        faker.seed_instance(self._chance.getrandbits(40))
+        sentence = str(faker.sentence(self._chance.choice((2, 4, 8, 14))))
+        sentence = sentence.upper() if self._chance.random() < _CAPITALS else sentence
+        return "" if sentence.isascii() else sentence
 
 
 def _inflected(name: str, case: int) -> str:
@@ -133,6 +144,10 @@ def _part(language: str, chance: random.Random, names: Names) -> Document:
     draw = chance.random()
     if draw < 0.4:
         return _filled(choose(chance.choice(templates(f"scripts/{language}")), chance), names)
+    if draw > 1 - _WORDS and (said := names.words()):
+        if chance.random() < 0.4:
+            return _filled(chance.choice(_FORMS).replace("{s}", said.rstrip(".")), names)
+        return Document(said, ())
     if draw < 0.55:
         form = chance.choice(_FORMS).replace("{s}", _line(language, chance, 80))
         return _filled(form.replace("{n}", chance.choice(("{n}", "{n}", "{f}"))), names)

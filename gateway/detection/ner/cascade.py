@@ -35,7 +35,7 @@ class Doubt(NamedTuple):
 
 
 STRICT = Doubt(some=0.03, sure=0.85)
-LOOSE = Doubt(some=0.07, sure=0.75)
+LOOSE = Doubt(some=0.05, sure=0.75)
 """For places and organizations, which the policies hide less often."""
 
 

@@ -25,7 +25,7 @@ from gateway.models import NAME_MODEL, Entity
 _MIN_SCORE, _LIKELY, _NEXT_TO_NAME = 0.1, 0.5, 0.6
 _MAX_GAP = 4
 _NAMES = frozenset({"PERSON", "LOCATION", "ORGANIZATION"})
-_NOT_IN_CODE = frozenset({NAME_MODEL, "labelled.table", "secret.columns"})
+_NOT_IN_CODE = frozenset({NAME_MODEL, "username.labelled", "labelled.table", "secret.columns"})
 """What else is looked for outside code only, by the recognizer: accounts, and what the columns of a table tell."""
 _LONG = 8192
 """Characters from which on it pays to search for patterns in a thread of its own."""

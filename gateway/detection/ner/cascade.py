@@ -34,7 +34,7 @@ class Doubt(NamedTuple):
     sure: float
 
 
-STRICT = Doubt(some=0.03, sure=0.85)
+STRICT = Doubt(some=0.02, sure=0.92)
 LOOSE = Doubt(some=0.05, sure=0.75)
 """For places and organizations, which the policies hide less often."""
 

@@ -41,6 +41,7 @@ _PREFILTER = Prefilter(
     ]
 )
 
+_CARET = re.compile(r"(?<=[^\W\d_]{2})\^(?=[^\W\d_]{2})")
 _BLANKS = {"n": "\n", "r": " ", "t": "\t"}
 _ESCAPED_SPACE = re.compile(r"(?<!\\)(\\+([nrt]))(?=(.?))", re.DOTALL)
 
@@ -49,9 +50,10 @@ def with_blanks(text: str) -> str:
     """Returns a text with line breaks and spaces in place of the escapes for them, padded to their length.
 
     To a model, `nAnna` in `\\nAnna` would be a word. Before a small letter, what looks like an escape stays: it may be
-    part of a path (`C:\\new`) or a command of TeX (`\\nu`).
+    part of a path (`C:\\new`) or a command of TeX (`\\nu`). So it is with the sign between the names in `Roe^Jane` (HL7).
     """
-    return _ESCAPED_SPACE.sub(_blank, text) if "\\" in text else text
+    text = _ESCAPED_SPACE.sub(_blank, text) if "\\" in text else text
+    return _CARET.sub(" ", text) if "^" in text else text
 
 
 def _blank(found: "re.Match[str]") -> str:

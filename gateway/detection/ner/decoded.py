@@ -50,7 +50,7 @@ def with_blanks(text: str) -> str:
     """Returns a text with line breaks and spaces in place of the escapes for them, padded to their length.
 
     To a model, `nAnna` in `\\nAnna` would be a word. Before a small letter, what looks like an escape stays: it may be
-    part of a path (`C:\\new`) or a command of TeX (`\\nu`). So it is with the sign between the names in `Roe^Jane` (HL7).
+    part of a path (`C:\\new`) or a command of TeX (`\\nu`). The sign in `Roe^Jane` (HL7) is a space, too.
     """
     text = _ESCAPED_SPACE.sub(_blank, text) if "\\" in text else text
     return _CARET.sub(" ", text) if "^" in text else text

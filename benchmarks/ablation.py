@@ -188,7 +188,7 @@ class Ablation:
         self.time = {one.inner.id: one.seconds / seconds for one in recording}
 
     def predictor(self, detector: Detector, names: Mapping[str, tuple[Entity, ...]] | None = None) -> Predictor:
-        engines = Engines(detector, [Read(detector.types, self.names if names is None else names)])
+        engines = Engines(detector, [Read(self._model.types, self.names if names is None else names)])
         return Predictor(Protector(engines, hash_key=bytes(32)), self._policy, PrivacyMode.STANDARD)
 
     def _read(self, numbers: Iterable[int]) -> dict[str, tuple[Entity, ...]]:

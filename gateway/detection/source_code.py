@@ -91,10 +91,6 @@ class SourceCode:
                 if one[1] > start:
                     yield one
 
-    def stretches(self) -> list[Stretch]:
-        """Returns all stretches of code in order, without comments and strings."""
-        return [one for line in range(len(self._starts)) for one in self._in_line(line)]
-
     def _in_line(self, line: int) -> Sequence[Stretch]:
         if line not in self._stretches:
             start, end = self._starts[line], self._end(line)

@@ -1,11 +1,9 @@
 """Addresses of cryptocurrency wallets.
 
-Verifies checksums: Base58Check (Bitcoin, Litecoin, Dogecoin, Dash, Tron, XRP), Bech32 (BIP 173, 350: Bitcoin, Litecoin,
-Cardano, Cosmos) and CRC-16 (Stellar). Relies on form and context words for Ethereum, Solana and Monero.
+Verifies checksums: Base58Check (Bitcoin, Litecoin, Dogecoin, Dash, Tron) and Bech32 (BIP 173, 350: Bitcoin, Litecoin,
+Cardano, Cosmos). Relies on form and context words for Ethereum, Solana and Monero.
 """
 
-from base64 import b32decode, b32encode
-from binascii import crc_hqx
 from hashlib import sha256
 
 from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer
@@ -17,9 +15,6 @@ _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _BECH32 = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 _GENERATOR = (0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)
 _BECH32_CHECK, _BECH32M_CHECK = 1, 0x2BC830A3
-
-
-_RIPPLE_TO_BITCOIN = str.maketrans("rpshnaf39wBUDNEGHJKLM4PQRST7VWXYZ2bcdeCg65jkm8oFqi1tuvAxyz", _BASE58)
 
 
 def _base58(value: str) -> int:
@@ -35,15 +30,6 @@ def _base58check(value: str) -> bool:
         return False
     raw = number.to_bytes(25)
     return sha256(sha256(raw[:21]).digest()).digest()[:4] == raw[21:]
-
-
-def _ripple(value: str) -> bool:
-    return _base58check(value.translate(_RIPPLE_TO_BITCOIN))
-
-
-def _stellar(value: str) -> bool:
-    raw = b32decode(value)
-    return crc_hqx(raw[:-2], 0) == int.from_bytes(raw[-2:], "little")
 
 
 def _varied(value: str) -> bool | None:
@@ -73,8 +59,6 @@ def _bech32(value: str) -> bool:
 
 
 _wallet = "0x" + sample(40, HEX)
-_account = b"\x30" + sha256(b"example").digest()
-_stellar_account = b32encode(_account + crc_hqx(_account, 0).to_bytes(2, "little")).decode()
 _monero = sample(93, _BASE58)
 _solana = "4" + sample(43, _BASE58)[1:]
 
@@ -120,22 +104,6 @@ RECOGNIZERS = (
         validator=_varied,
         examples=(Example(f"my wallet {_wallet}", _wallet, score=0.7),),
         counter_examples=("0xdeadbeef", "0x" + sample(64, HEX), sample(40, HEX), "0x" + "0" * 40),
-    ),
-    PatternRecognizer(
-        "crypto.ripple",
-        CRYPTO,
-        (Pattern(r"\br[1-9A-HJ-NP-Za-km-z]{25,34}\b", 0.1),),
-        validator=_ripple,
-        examples=(Example("XRP to rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh please", "rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh"),),
-        counter_examples=("rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTi",),
-    ),
-    PatternRecognizer(
-        "crypto.stellar",
-        CRYPTO,
-        (Pattern(r"\bG[A-Z2-7]{55}\b", 0.1),),
-        validator=_stellar,
-        examples=(Example(f"pay {_stellar_account}", _stellar_account),),
-        counter_examples=(_stellar_account[:-1] + ("A" if _stellar_account[-1] != "A" else "B"),),
     ),
     PatternRecognizer(
         "crypto.monero",

@@ -31,7 +31,7 @@ CODE = {
 
 def code_stretches(text: str) -> list[Stretch]:
     """All stretches, which are the same as those that are asked for one by one."""
-    stretches, code = SourceCode(text).stretches(), SourceCode(text)
+    stretches, code = list(SourceCode(text).within(0, len(text))) if text else [], SourceCode(text)
     assert [code.has(at, at + 1) for at in range(len(text))] == [
         is_within(stretches, at, at + 1) for at in range(len(text))
     ]

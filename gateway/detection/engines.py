@@ -32,6 +32,7 @@ _LONG = 8192
 _MOST_THREADS = 64
 _LONGEST_REMARK = 40
 _REMARK = re.compile(r"\([^()\n\d]+\)[,:;]?[ \t]?\Z")
+_DECLARED = re.compile(r"[ ]?[({;,)\[<=]|::")
 _SEPARATOR = re.compile(r"[ \t]?[,:;(/|–-]?[ \t]?\(?")
 
 # Between a name and what is in the next cell.
@@ -147,8 +148,20 @@ def _outside_code(text: str, found: Iterable[Entity]) -> list[Entity]:
             continue
         code = code or SourceCode(text)
         stretches = list(code.within(one.start, one.end))
+        if stretches and one.type == "PERSON" and _is_full_name(text, one):
+            stretches = []
         kept += _outside_spans(text, one, stretches) if stretches else (one,)
     return kept
+
+
+def _is_full_name(text: str, one: Entity) -> bool:
+    """Returns whether a name is two words in a row with capitals, as in `ADMIN_NAME=Jane Roe`, but not a declaration,
+    as in `Size Width;`. They are an expression in no language.
+    """
+    words = text[one.start : one.end].split(" ")
+    plain = all(word.replace("-", "").replace("'", "").replace(".", "").isalpha() for word in words)
+    is_name = len(words) > 1 and plain and words[0].istitle() and words[-1].istitle()
+    return is_name and not _DECLARED.match(text, one.end)
 
 
 def _confirm_numbers_next_to_names(text: str, found: Sequence[Entity]) -> Iterable[Entity]:

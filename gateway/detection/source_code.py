@@ -27,7 +27,7 @@ _MARGIN = re.compile(r"\s*(?:\d{1,6}\s*[→|:\t]|[+-](?=[^+-]))\s*|\s+")
 # How a comment or string of several lines begins, and how each of these ends.
 _BEGINS = re.compile(r"\"\"\"|'''|/\*|<!--|^=begin\b", re.MULTILINE)
 _ENDS = {'"""': '"""', "'''": "'''", "/*": "*/", "<!--": "-->", "=begin": "\n=end"}
-_STRING = r'"(?:\\.|[^"\\])*"|(?<!\w)\'(?:\\.|[^\'\\])*\'|`(?:\\.|[^`\\])*`|(?<=>)[^<>{}]+(?=</)'
+_STRING = r'"(?:\\.|[^"\\])*"|(?<!\w)\'(?:\\.|[^\'\\])*\'|`(?:\\.|[^`\\])*`|(?<=>)[^<>{}]+(?=</)|(?<==)[ ]?\{[^{}();=:"\'<>]*\}'
 _NO_CODE = re.compile(
     r'"""(?:.*?"""|.*)' + r"|'''(?:.*?'''|.*)|/\*(?:.*?\*/|.*)|<!--(?:.*?-->|.*)"
     r"|(?<![:\w])//.*|(?<![\w$&{\"'])#(?!\[|(?:include|define|if|ifdef|ifndef|elif|else|endif|undef|pragma|[\da-f]{3,8})\b).*"

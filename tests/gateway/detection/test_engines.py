@@ -159,6 +159,10 @@ def test_a_long_text_has_the_same_findings() -> None:
         ("run(a, b);  // !Anna Roe! wrote this\n", ["Anna Roe"]),
         ('def run(a):\n    """Add.\n\n    Written by !Anna Roe! in spring.\n    """\n    return a + 1\n', ["Anna Roe"]),
         ("owner: !Anna Roe!\nteam: core\n", ["Anna Roe"]),
+        ("DB_HOST=db1\nADMIN_NAME=!Anna Roe!\nTITLE=x\nPORT=80\n", ["Anna Roe"]),
+        ("@misc{x, author = {!Roe, Anna and Jonas Klee!}, year = 2019}", ["Roe, Anna and Jonas Klee"]),
+        ("if reviewer == !Anna Roe! then merge() else ask(x) end", ["Anna Roe"]),
+        ("public !Anna Roe! { get; set; }\npublic int A { get; set; }\n", []),
         ("Please ask !Anna Roe! about it.\n", ["Anna Roe"]),
     ],
 )

@@ -1,7 +1,7 @@
 """Addresses of cryptocurrency wallets.
 
 Verifies checksums: Base58Check (Bitcoin, Litecoin, Dogecoin, Dash, Tron) and Bech32 (BIP 173, 350: Bitcoin, Litecoin,
-Cardano, Cosmos). Relies on form and context words for Ethereum, Solana and Monero.
+Cardano, Cosmos). Relies on form and context words for Ethereum.
 """
 
 from hashlib import sha256
@@ -36,12 +36,6 @@ def _varied(value: str) -> bool | None:
     return None if len(set(value.lower())) > 6 else False
 
 
-def _key_of_32_bytes(value: str) -> bool | None:
-    """Requires the form of a Solana public key, which has no checksum."""
-    mixed = any(char.isdigit() for char in value) and value not in {value.lower(), value.upper()}
-    return None if mixed and _base58(value).bit_length() in range(240, 257) else False
-
-
 def _bech32(value: str) -> bool:
     if value not in {value.lower(), value.upper()}:
         return False
@@ -59,8 +53,6 @@ def _bech32(value: str) -> bool:
 
 
 _wallet = "0x" + sample(40, HEX)
-_monero = sample(93, _BASE58)
-_solana = "4" + sample(43, _BASE58)[1:]
 
 RECOGNIZERS = (
     PatternRecognizer(
@@ -88,11 +80,6 @@ RECOGNIZERS = (
                 "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq",
                 score=1.0,
             ),
-            Example(
-                "bc1p5d7rjq7g6rdk2yhzks9smlaqtedr4dekq08ge8ztwac72sfr9rusxg3297",
-                "bc1p5d7rjq7g6rdk2yhzks9smlaqtedr4dekq08ge8ztwac72sfr9rusxg3297",
-                score=1.0,
-            ),
         ),
         counter_examples=("bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdx",),
     ),
@@ -104,28 +91,5 @@ RECOGNIZERS = (
         validator=_varied,
         examples=(Example(f"my wallet {_wallet}", _wallet, score=0.7),),
         counter_examples=("0xdeadbeef", "0x" + sample(64, HEX), sample(40, HEX), "0x" + "0" * 40),
-    ),
-    PatternRecognizer(
-        "crypto.monero",
-        CRYPTO,
-        (Pattern(r"\b[48][0-9AB][1-9A-HJ-NP-Za-km-z]{93}\b", 0.8),),
-        examples=(Example("XMR " + "4A" + _monero, "4A" + _monero),),
-        counter_examples=("4A" + _monero[1:],),
-    ),
-    PatternRecognizer(
-        "crypto.solana",
-        CRYPTO,
-        (
-            Pattern(
-                r"\b[1-9A-HJ-NP-Za-km-z]{43,44}\b",
-                0.5,
-                prefilter=r"(?i)\b(?:solana|phantom|spl token|SOL)\b",
-                needs_context=True,
-            ),
-        ),
-        context=("solana", "phantom", "spl token", "sol"),
-        validator=_key_of_32_bytes,
-        examples=(Example(f"my Solana wallet {_solana}", _solana),),
-        counter_examples=(_solana,),
     ),
 )

@@ -66,7 +66,6 @@ CORRECTIONS: Mapping[str, tuple[object, str, Any]] = {
     "address labels": (builtin, "without_labels", lambda text, one: iter((one,))),
     "whole numbers": (builtin, "_with_whole_numbers", lambda text, one: one),
     "whole accounts": (BuiltinModel, "_whole_account", lambda self, text, one: one),
-    "uuids": (builtin, "_is_in_uuid", lambda *_: False),
     "moot doubts": (BuiltinModel, "_drop_moot", lambda *_: None),
     "columns": (finder, "corrected", lambda text, found: iter(found)),
     "decoded text": (finder, "decoded", lambda text: None),

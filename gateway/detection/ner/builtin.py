@@ -44,9 +44,6 @@ _PLACED_TYPES = frozenset({"PERSON", "STREET_ADDRESS"})
 _WORD_TYPES = frozenset({"PERSON", "USERNAME"})
 _DIGIT_TYPES = frozenset({"MEDICAL_RECORD_NUMBER", "ID_NUMBER"})
 _NUMBER_TYPES = _DIGIT_TYPES | {"DATE_OF_BIRTH"}
-# Commits, colours and error codes.
-_HEX = re.compile(r"0x[0-9A-Fa-f]+|(?=\d*[a-f])[0-9a-f]{6,12}")
-_UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 _CELL = re.compile(r"[^\s\u00a0]+(?:[ \u00a0][^\s\u00a0]+)*")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 _MIN_DIGITS = 6
@@ -59,9 +56,6 @@ _LONGEST_NUMBER = 40
 _OTHER_HALF = re.compile(r"[._]([^\W\d_A-Z]{3,})(?![\w.(/@-])")
 _FIRST_HALF = re.compile(r"(?:[^\w.$/@-]|\A)([^\W\d_A-Z]{3,})[._]\Z")
 _LONGEST_HALF = 32
-# A medicine with its dose resembles a street with its number.
-_DOSE = re.compile(r"\d ?(?:mg|mcg|µg|ml|UI|IE|IU)\b")
-_SHORT_WORD = 3
 _COLUMN_GAP = re.compile(r"[ \t]{3}|\t")
 # Directly before or after a word, these make it part of a path, command, address or program identifier.
 _CODE_PREFIX = re.compile(r"(?:~/|\.\w{0,5}/|\b(?:bin|etc|usr|lib|opt|var|tmp|src|dev)/|\w-)\Z")
@@ -225,11 +219,7 @@ class BuiltinModel(TokenClassifier):
         if one.type in _WORD_TYPES:
             yield from self._without_ordinary_cells(text, one)
             return
-        if one.type in _DIGIT_TYPES and (not any(char.isdigit() for char in value) or _HEX.fullmatch(value)):
-            return
-        if one.type in _DIGIT_TYPES and _is_in_uuid(text, one.start, one.end):
-            return
-        if one.type == "STREET_ADDRESS" and (self._is_lower_word(value) or _DOSE.search(value)):
+        if one.type in _DIGIT_TYPES and not any(map(str.isdigit, value)):
             return
         if one.type == "STREET_ADDRESS" and _COLUMN_GAP.search(value) and not any(map(str.isdigit, value)):
             return  # headers of two columns
@@ -264,10 +254,6 @@ class BuiltinModel(TokenClassifier):
         if one.type == "USERNAME" and not value[0].islower():
             return False
         return self._ordinary.is_identifier(value) or _MEMBER.fullmatch(text, before, one.end) is not None
-
-    def _is_lower_word(self, value: str) -> bool:
-        """Whether a value is one word in small letters that names no street: an ordinary one, or a preposition."""
-        return value.islower() and value.isalpha() and (len(value) <= _SHORT_WORD or value in self._ordinary)
 
     def _names_nobody(self, value: str) -> bool:
         """Whether a value consists of ordinary words, or of those of places."""
@@ -310,9 +296,3 @@ def _emails(text: str) -> Iterator[tuple[int, int]]:
         if start < at and (domain := _DOMAIN.match(text, at + 1)):
             yield start, domain.end()
         at = text.find("@", at + 1)
-
-
-def _is_in_uuid(text: str, start: int, end: int) -> bool:
-    """Whether a span is a part of a UUID, which the recognizers judge as a whole."""
-    around = _UUID.finditer(text, max(0, start - 36), end + 36)
-    return any(one.start() <= start and end <= one.end() and one.end() - one.start() > end - start for one in around)

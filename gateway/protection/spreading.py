@@ -20,6 +20,7 @@ from gateway.protection.name_spellings import UNSPACED
 from gateway.text.fields import Place, Span
 
 NAMES = frozenset({"PERSON", "LOCATION", "ORGANIZATION"})
+_ACCOUNTS = frozenset({"PERSON", "USERNAME"})
 
 _SURE = 0.75
 """Score of the name model below which about half of its names of persons are none."""
@@ -87,6 +88,8 @@ class Reach:
 
     def covers(self, start: int, end: int, value: str, type: str) -> bool:
         """Returns whether the occurrence `text[start:end]` of a value is hidden."""
+        if type in _ACCOUNTS and value.islower() and " " not in value and self._is_in_identifier(start, end):
+            return False
         if type in NAMES:
             if self._place is Place.INSTRUCTIONS and self._is_ordinary(self._text[start:end]):
                 return False
@@ -99,6 +102,10 @@ class Reach:
         if self._code is None:
             self._code = SourceCode(self._text)
         return not self._code.has(start, end)
+
+    def _is_in_identifier(self, start: int, end: int) -> bool:
+        """Returns whether an occurrence is a part of a longer identifier: `mark` in `v_mark_schema`."""
+        return "_" in self._text[max(0, start - 1) : start] + self._text[end : end + 1]
 
     def _is_ordinary(self, name: str) -> bool:
         """Returns whether a text has a name in small letters, as a word: `Mark`, where one is to mark something."""

@@ -97,3 +97,9 @@ def test_only_the_name_model_is_uncertain() -> None:
     assert is_sure(span(0.9, NAME_MODEL))
     assert is_sure(span(0.6, "person.announced"))
     assert is_sure(span(0.6, NAME_MODEL, "US_SSN"))
+
+
+def test_a_word_in_small_letters_is_not_hidden_within_an_identifier() -> None:
+    assert not reaches("The column v_{}_schema is new.", Place.MESSAGE, "brandvold", "USERNAME")
+    assert reaches("The user {} is new.", Place.MESSAGE, "brandvold", "USERNAME")
+    assert reaches("The file CV_{}.pdf is new.", Place.MESSAGE, "Brandvold", "PERSON")

@@ -17,6 +17,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.ablation_texts import DEVELOPMENT
 from gateway.detection import builtin_detector
 from gateway.detection.ner import cascade
 from gateway.detection.ner.builtin import BuiltinModel
@@ -28,16 +29,6 @@ from gateway.detection.ner.windows import Window
 from gateway.models import Entity
 
 ROOT = Path(__file__).parent.parent
-_SETS = {
-    "presidio_synth_v2.dev": "presidio_synth_v2",
-    "presidio_generated_large.dev": "presidio_generated_large",
-    "wikigold.all": "wikigold",
-    "wnut17.dev": "wnut17",
-    "btc.dev": "btc",
-    "crossner_politics.dev": "crossner",
-    "crossner_literature.dev": "crossner",
-    "crossner_science.dev": "crossner",
-}
 _TYPES = {"STREET_ADDRESS": "ADDRESS"}
 _COMMON = ("PERSON", "LOCATION", "ORGANIZATION", "ADDRESS", "USERNAME")
 _HIDDEN = ("PERSON", "ADDRESS", "USERNAME")
@@ -71,7 +62,7 @@ def _labelled(data: Path) -> Iterator[tuple[str, str, list[Span]]]:
     """Yields set, text and spans of common types."""
     if data.is_dir():
         meanings = json.loads((data / "label_map.json").read_text("utf-8"))
-        for name, key in _SETS.items():
+        for name, key in DEVELOPMENT.items():
             for row in _rows(data / f"{name}.jsonl"):
                 labels = meanings[key]
                 common = [

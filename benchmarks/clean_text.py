@@ -17,6 +17,7 @@ import json
 import sys
 import sysconfig
 import tokenize
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -31,7 +32,7 @@ from rich.text import Text
 
 from gateway.cli.engines import all_engines
 from gateway.config.settings import BUILTIN_POLICIES, Settings
-from gateway.detection.source_code import Stretch, is_within
+from gateway.detection.source_code import Stretch
 from gateway.evaluation import Predictor
 from gateway.models import PrivacyMode
 from gateway.policy import PolicyRegistry
@@ -99,6 +100,12 @@ def code_of(text: str) -> list[Stretch]:
         for token in tokens
         if token.type not in _NO_CODE
     ]
+
+
+def is_within(stretches: Sequence[Stretch], start: int, end: int) -> bool:
+    """Returns whether a span overlaps one of the stretches, which are in order."""
+    at = bisect_right(stretches, (end - 1, len(stretches) and stretches[-1][1])) - 1
+    return at >= 0 and stretches[at][0] < end and start < stretches[at][1]
 
 
 def look(text: str, name: str, seeker: Predictor, seen: SeenValues) -> None:

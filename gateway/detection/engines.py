@@ -24,9 +24,10 @@ from gateway.models import NAME_MODEL, Entity
 
 _MIN_SCORE, _LIKELY, _NEXT_TO_NAME = 0.1, 0.5, 0.6
 _MAX_GAP = 4
-_NAMES = frozenset({"PERSON", "LOCATION", "ORGANIZATION"})
+NAMES = frozenset({"PERSON", "LOCATION", "ORGANIZATION"})
+"""Types that are looked for outside code only."""
 _NOT_IN_CODE = frozenset({NAME_MODEL, "username.labelled", "labelled.table", "secret.columns"})
-"""What else is looked for outside code only, by the recognizer: accounts, and what the columns of a table tell."""
+"""Recognizers whose findings also count outside code only: labelled accounts, and values found by a table's header."""
 _LONG = 8192
 """Characters from which on it pays to search for patterns in a thread of its own."""
 _MOST_THREADS = 64
@@ -139,11 +140,11 @@ class Engines:
 
 
 def _outside_code(text: str, found: Iterable[Entity]) -> list[Entity]:
-    """Returns the entities, of names only the parts outside code: identifiers are nobody's."""
+    """Returns the entities; of names, only the parts outside code, since an identifier names nobody."""
     code: SourceCode | None = None
     kept: list[Entity] = []
     for one in found:
-        if one.type not in _NAMES and one.recognizer not in _NOT_IN_CODE:
+        if one.type not in NAMES and one.recognizer not in _NOT_IN_CODE:
             kept.append(one)
             continue
         code = code or SourceCode(text)

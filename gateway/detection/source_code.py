@@ -1,7 +1,7 @@
 """Finds the stretches of a text that are source code, less the comments and strings in it. Offsets are code points.
 
 A line is code or not by a linear model over short sequences of its signs and kinds of words (`code_lines.json`, trained
-by training/code_lines.py on thirty languages), and by the lines around it: a Markov chain, since code rarely begins or
+by training/code_lines.py on twenty languages), and by the lines around it: a Markov chain, since code rarely begins or
 ends. Within a line, comments and strings are told by the signs that languages share.
 """
 
@@ -150,12 +150,6 @@ class SourceCode:
             score = _score(self._text[start : min(self._end(line), start + _LONGEST_LINE)])
             self._scores[line] = score + self._fenced.get(line, 0.0) if score else 0.0
         return self._scores[line]
-
-
-def is_within(stretches: Sequence[Stretch], start: int, end: int) -> bool:
-    """Returns whether a span overlaps one of the stretches, which are in order."""
-    at = bisect_right(stretches, (end - 1, len(stretches) and stretches[-1][1])) - 1
-    return at >= 0 and stretches[at][0] < end and start < stretches[at][1]
 
 
 def _of_several_lines(text: str) -> Iterator[Stretch]:

@@ -12,12 +12,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from gateway.detection.deobfuscation import SEPARATING, Findings, deobfuscate_known_values
 from gateway.detection.deobfuscation.base import Deobfuscation
+from gateway.detection.engines import NAMES
 from gateway.detection.normalized_text import NormalizedText, normalize_text, plain_text
 from gateway.detection.overlaps import overlapping
 from gateway.models import NAME_MODEL, Action
 from gateway.protection.name_spellings import is_long_enough
 from gateway.protection.paired_markup import with_paired_markup
-from gateway.protection.spreading import NAMES, Reach, is_distinctive, is_sure, spreads_back
+from gateway.protection.spreading import Reach, is_distinctive, is_sure, spreads_back
 from gateway.protection.value_index import ValueIndex, letters_and_digits, lower
 from gateway.protection.value_words import Value, ValueWords, may_be_whole
 from gateway.text.fields import Place, Span, Spans

@@ -14,12 +14,12 @@ sure of is hidden in no other text.
 import re
 from collections.abc import Iterable
 
+from gateway.detection.engines import NAMES
 from gateway.detection.source_code import SourceCode
 from gateway.models import NAME_MODEL
 from gateway.protection.name_spellings import UNSPACED
 from gateway.text.fields import Place, Span
 
-NAMES = frozenset({"PERSON", "LOCATION", "ORGANIZATION"})
 _ACCOUNTS = frozenset({"PERSON", "USERNAME"})
 
 _SURE = 0.75

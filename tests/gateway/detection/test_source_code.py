@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.detection.source_code import SourceCode, Stretch, is_within
+from benchmarks.clean_text import is_within
+from gateway.detection.source_code import SourceCode, Stretch
 
 ROOT = Path(__file__).resolve().parents[3]
 CODE = {

@@ -1,4 +1,4 @@
-"""What each part of detection is good for: switched off in turn, what is missed, and what is no longer hidden wrongly.
+"""Switches off each part of detection in turn; counts what is then missed, and what is no longer hidden by mistake.
 
     python -m benchmarks.ablation [--data ../shared/data] [--every 4] [--clean 2] [--parts modules,rules,forms,model]
                                   [--only TEXT] [--json FILE]
@@ -20,10 +20,11 @@ import argparse
 import json
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from rich.console import Console
@@ -94,7 +95,7 @@ class Recording:
 
 
 class Read(OneByOne):
-    """What the name model found before, so that it reads each text once."""
+    """Returns what the name model found before, so that it reads each text only once."""
 
     version = "read"
 
@@ -142,7 +143,7 @@ class WithoutForm(Detector):
 
 @dataclass
 class Outcome:
-    """Of one text: which wanted values are hidden, and how many findings are false."""
+    """The result for one text: which wanted values are hidden, and the number of false findings."""
 
     hidden: frozenset[int]
     false: int
@@ -232,6 +233,14 @@ class Ablation:
         return self.changes(self.predictor(Detector(self.recognizers, check=False), names), active)
 
 
+class Part(NamedTuple):
+    """A part of detection: `measure` counts what changes without it; `share` is its share of the time."""
+
+    name: str
+    measure: Callable[[], Counter[tuple[str, str]]]
+    share: float = 0.0
+
+
 def modules() -> dict[str, set[str]]:
     """Returns the recognizers of each module."""
     prefix = "gateway.detection.recognizers."
@@ -241,17 +250,33 @@ def modules() -> dict[str, set[str]]:
     }
 
 
-def rules(work: Ablation) -> Iterator[tuple[str, Counter[tuple[str, str]], float]]:
-    """Yields each rule with what changes without it, and its share of the time."""
-    for one in track(work.recognizers, "rules"):
-        yield one.id, work.without({one.id}), work.time[one.id]
+def rules(work: Ablation) -> Iterator[Part]:
+    """Yields each rule."""
+    for one in work.recognizers:
+        yield Part(one.id, partial(work.without, {one.id}), work.time[one.id])
         if isinstance(one, PatternRecognizer):
             for number in range(len(one.patterns) if len(one.patterns) > 1 else 0):
-                patterns = one.patterns[:number] + one.patterns[number + 1 :]
-                yield f"{one.id} [{number}]", work.with_other(replace(one, patterns=patterns)), 0.0
+                others = replace(one, patterns=one.patterns[:number] + one.patterns[number + 1 :])
+                yield Part(f"{one.id} [{number}]", partial(work.with_other, others))
         elif len(one.types) > 1:
             for each in one.types:
-                yield f"{one.id} {each.name}", work.with_other(WithoutType(one, each.name)), 0.0
+                yield Part(f"{one.id} {each.name}", partial(work.with_other, WithoutType(one, each.name)))
+
+
+def parts(work: Ablation, chosen: Sequence[str]) -> Iterator[Part]:
+    """Yields each part of the chosen kinds."""
+    if "modules" in chosen:
+        for name, ids in modules().items():
+            yield Part(name, partial(work.without, ids), sum(work.time[one] for one in ids))
+    if "rules" in chosen:
+        yield from rules(work)
+    if "forms" in chosen:
+        for number, form in enumerate(DEOBFUSCATIONS):
+            yield Part(f"form: {form.name}", partial(work.without_form, number))
+    if "model" in chosen:
+        yield Part("name model", work.without_model)
+        for name in CORRECTIONS:
+            yield Part(f"correction: {name}", partial(work.without_correction, name))
 
 
 def main() -> None:
@@ -265,38 +290,20 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     work = Ablation(list(samples(options.data, options.every, options.clean)))
-    rows = [row for row in parts(work, options.parts) if options.only in row[0]]
+    wanted = [part for part in parts(work, options.parts) if options.only in part.name]
+    rows = [(part, part.measure()) for part in track(wanted, "switching off")]
     table = Table("part", *SETS, "time", title="missed / gained / false, against all parts together")
-    for name, counts, share in rows:
+    for part, counts in rows:
         cells = ["/".join(str(counts[each, kind]) for kind in KINDS) if counts else "" for each in SETS]
-        table.add_row(name, *cells, f"{share:.1%}" if share else "")
+        table.add_row(part.name, *cells, f"{part.share:.1%}" if part.share else "")
     Console(width=160).print(table)
     if options.json:
         document = [
-            {"part": name, "time": share, **{f"{each} {kind}": counts[each, kind] for each in SETS for kind in KINDS}}
-            for name, counts, share in rows
+            {"part": part.name, "time": part.share}
+            | {f"{each} {kind}": counts[each, kind] for each in SETS for kind in KINDS}
+            for part, counts in rows
         ]
         options.json.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-
-
-def parts(work: Ablation, chosen: Sequence[str]) -> Iterator[tuple[str, Counter[tuple[str, str]], float]]:
-    """Yields each part with what changes without it, and its share of the time."""
-    if "modules" in chosen:
-        for name, ids in track(modules().items(), "modules"):
-            yield name, work.without(ids), sum(work.time[one] for one in ids)
-    if "rules" in chosen:
-        yield from rules(work)
-    if "forms" in chosen:
-        for number, form in enumerate(track(DEOBFUSCATIONS, "forms")):
-            yield (
-                f"form {number}: {form.edits.__module__.rpartition('.')[2]} {form.kind.name}",
-                work.without_form(number),
-                0.0,
-            )
-    if "model" in chosen:
-        yield "name model", work.without_model(), 0.0
-        for name in CORRECTIONS:
-            yield f"correction: {name}", work.without_correction(name), 0.0
 
 
 if __name__ == "__main__":

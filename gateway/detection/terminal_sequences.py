@@ -9,16 +9,17 @@ HIDDEN = "\ufdd1"
 """A Unicode noncharacter, in place of each character that does not count."""
 # Only the first backslash of a row begins a match, which keeps the search linear.
 _ESCAPE = r"(?:[\x1b\u241b]|\^\[|#033|(?<!\\)\\+(?:033|[eE]|x(?:1[bB]|\{1[bB]\})|u(?:001[bB]|\{1[bB]\})))"
+# What is left of a sequence that lost its escape character, and the rest of any other.
+_LOST = re.compile(r"\[\d{1,3}(?:;\d{1,3})*[mK](?!\])")
 # The cursor's moves separate words, and so do the ends of the text in a sequence, such as the address of a link. The
 # expression begins with what any sequence begins with, since most characters begin none.
 _SEQUENCE = re.compile(
     r"(?=[\x1b\x07\x9b\x9c\u241b^#\\\[])"
     rf"(?:(?:{_ESCAPE}\[|\x9b)[0-?]{{0,64}}[ -/]{{0,4}}(?:[@I-eg-~]|(?P<moves>[A-Hf]))"
-    r"|\[\d{1,3}(?:;\d{1,3})*[mK](?!\])"
+    rf"|{_LOST.pattern}"
     rf"|(?P<text>{_ESCAPE}(?:\](?:8;[^;\x00-\x1f\\^]{{0,99}};|\d{{1,4}};)|\\{{1,4}})|[\x07\x9c])"
     rf"|{_ESCAPE}\([0B]|\x1b[ -/]{{0,4}}[0-~])"
 )
-_LOST = re.compile(r"\[\d{1,3}(?:;\d{1,3})*[mK](?!\])")
 
 
 def hide_sequences(text: str) -> str:

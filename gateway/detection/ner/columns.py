@@ -45,7 +45,7 @@ class _Cell(NamedTuple):
 
 
 def corrected(text: str, found: Sequence[Entity]) -> Sequence[Entity]:
-    """Returns the entities, which are sorted and disjoint, divided at cells, without those that name nobody."""
+    """Splits the entities, which are sorted and disjoint, at the borders of cells, and drops what cannot be a name."""
     if not any(one.type in _DIVIDED for one in found):
         return found
     frames = [frame.span() for frame in _FRAME.finditer(text)] if "BEGIN:" in text else []

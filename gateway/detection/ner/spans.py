@@ -17,14 +17,14 @@ from gateway.detection.recognizers.person_name import CASE_ENDINGS
 _TITLES = word_lists(__file__)["titles"]
 _INNER = "-'’.&/@_"
 """Characters that join words when letters or digits are on both sides."""
-# Of English, and of cases in Turkish: `Emre'nin`, `Emre'ye`, `Emre'den`.
+# English possessives and Turkish case endings: `Emre's`, `Emre'nin`, `Emre'ye`, `Emre'den`.
 _POSSESSIVE = re.compile(rf"['’](?:s|{CASE_ENDINGS})?\Z", re.IGNORECASE)
-# Of Korean: what follows a name is an honorific with the ending of its case, and other words.
+# A Korean honorific; neither it nor anything after it belongs to the name.
 _HONORIFIC = re.compile(r"(?<=[가-힣]{2}) ?[님씨](?![가-힣]{3})")
 _SMALL = re.compile(r"[α-ώа-яёіїєґђ-џ]+(?:\s+|\Z)")
 _EDGE = ' \t\r\n\f\v\u00a0,;:!?()[]{}<>"“”„«»‘*|=~…·•'
 _WORD = re.compile(r"[^\W_]+")
-# Of an account, as in `Larsen#4417`.
+# The number at the end of an account name: `Larsen#4417`.
 _TAG = re.compile(r"#\d{4,5}(?!\w)")
 
 

@@ -26,7 +26,7 @@ _VALUE_ENDS = re.compile(r"[ \t]*(?:[\"*,;|<}\])\r\n]|'(?!\w)|\Z)")
 _REACH, _REACH_OF_LISTS = 40, 160
 # Above the addresses of an invoice. "Lan To" is a name.
 _LABEL = re.compile(r"(?:bill|ship|sold|deliver|remit) to", re.IGNORECASE)
-# Of fields in Korean: the person, party or number that somebody is or has.
+# Korean field labels for a person, a party or a number.
 _KOREAN_LABEL = re.compile(r"[가-힣]{1,5}(?:인|자|주|처|명|호|좌)(?=[ ]?:|[ ]\d)")
 _LABEL_ENDS = re.compile(r"[ \t*]*(?::|\||\r?\n|\Z)")
 _STREET = re.compile(rf"(?:{BEFORE}|via)\.? (?=\w)", re.IGNORECASE)

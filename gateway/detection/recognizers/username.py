@@ -97,7 +97,7 @@ def _profile(value: str) -> bool | None:
 
 
 def _account(value: str) -> bool | None:
-    """Returns False for accounts of services and stand-ins for a name, None for all others."""
+    """Returns False for service accounts and placeholder names, None otherwise."""
     return False if value.casefold() in _SERVICES or _IN_CODE.fullmatch(value.replace("-", "")) else None
 
 

@@ -3,13 +3,13 @@ FHIR and CDA write all identifiers in this way; `labelled_sibling.toml` has thei
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 
 from gateway.config.data_files import word_lists
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
-from gateway.detection.recognizers._columns import TYPES, column_of
+from gateway.detection.recognizers._columns import TYPES, Column, column_of
 
 _VALUE = (
     r"""(?:["'](?:value|number|extension|id_?(?:value|number))["']\s*:\s*["']?|<(?:\w+:)?(?:value|number)>\s*"""
@@ -28,19 +28,17 @@ _GROUPS = frozenset({"government_id", "health", "account", "financial", "contact
 _TYPES = tuple(one for one in TYPES if one.group in _GROUPS and one.name != "USERNAME")
 _NAMES = frozenset(one.name for one in _TYPES)
 
-_column = lru_cache(1024)(column_of)
-
 
 def _find(normalized: NormalizedText, _: Sequence[int]) -> Iterator[Match]:
     data = normalized.data
+    column = cache(column_of)  # for this text alone, whose words must not stay in memory
     for place in _PLACE.finditer(data):
         first = _record(data, place.start())
         last = data.find(b">" if data[first : first + 1] == b"<" else b"}", place.end(1), place.end(1) + _REACH)
         for kind in _KIND.finditer(data, first, max(last, place.end(1))) if first >= 0 else ():
             name = next(filter(None, kind.groups())).decode("utf-8", "replace")
-            found = _type(
-                name, normalized.text(*place.span(1)), coded=b"dentifier" in data[max(0, first - _REACH) : place.end()]
-            )
+            coded = b"dentifier" in data[max(0, first - _REACH) : place.end()]
+            found = _type(name, normalized.text(*place.span(1)), column, coded=coded)
             if found:
                 yield Match(*place.span(1), 0.8, found)
                 break
@@ -65,13 +63,13 @@ def _record(data: bytes, at: int) -> int:
     return -1
 
 
-def _type(kind: str, value: str, *, coded: bool) -> str | None:
-    """Returns the type of a value beside which is its kind: a code, or words as in the header of a column."""
+def _type(kind: str, value: str, column_of: Callable[[str], Column | None], *, coded: bool) -> str | None:
+    """Returns the type of a value from its kind: a code, or words as in the header of a column."""
     if kind in _CODED and (coded or len(kind) > 5):
         return _CODED[kind]
     last = re.split("[/:#]", kind)[-1]
     for words in dict.fromkeys((last, last.replace("-", " "), last.rpartition("-")[2])):
-        column = _column(words)
+        column = column_of(words)
         if column is not None and column.type.name in _NAMES and column.check(value):
             return column.type.name
     return None

@@ -127,11 +127,11 @@ def _settings(options: argparse.Namespace) -> Settings:
 
 def _serve(options: argparse.Namespace) -> int:
     from addons.logs import set_up_logging
-    from gateway.concurrency.event_loop import run
-    from gateway.concurrency.stop_signals import on_hangup
-    from gateway.concurrency.thread_pool import hanging
     from gateway.config.foreign_variables import log_foreign_variables
     from gateway.server.gateway_process import forked
+    from gateway.workers.event_loop import run
+    from gateway.workers.stop_signals import on_hangup
+    from gateway.workers.thread_pool import hanging
 
     on_hangup(lambda number: sys.exit(128 + number))
     settings = _settings(options)

@@ -17,10 +17,10 @@ from mitmproxy import exceptions, http
 from addons.flow_state import FlowStates
 from addons.forwarding import was_sent
 from gateway.errors import GatewayError, InternalError
+from gateway.exchange.messages import Gateway
 from gateway.http.security_headers import SECURITY_HEADERS
 from gateway.http.strict_json import dump
 from gateway.ids import new_request_id
-from gateway.ipc.messages import Gateway
 from gateway.wires.error_shapes import ErrorShape, shaped, shaped_headers
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from mitmproxy.proxy.mode_specs import ReverseMode
 
 from addons.flow_copies import Notes
 from addons.streamed_answers import StreamedAnswer
-from gateway.ipc.messages import ForwardedRequest, Listener
+from gateway.exchange.messages import ForwardedRequest, Listener
+from gateway.exchange.streaming import AnswerStream
 from gateway.models import ReceiptRef
-from gateway.pipeline.streaming import AnswerStream
 from gateway.wires import Wire
 from gateway.wires.error_shapes import ErrorShape, error_shape_of
 

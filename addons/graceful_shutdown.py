@@ -11,7 +11,7 @@ from mitmproxy.master import Master
 
 from addons.flow_state import FlowStates
 from addons.logs import reopen_log
-from gateway.concurrency.stop_signals import STOP_SIGNALS, ignore_stop_signals, on_stop
+from gateway.workers.stop_signals import STOP_SIGNALS, ignore_stop_signals, on_stop
 
 _log = logging.getLogger(__name__)
 

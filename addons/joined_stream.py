@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 
 from gateway.errors import GatewayError
-from gateway.pipeline.streaming.framing import ServerSentEvents
+from gateway.exchange.streaming.framing import ServerSentEvents
 from gateway.wires import AnswerText, Body, Channel, EventFormat
 
 

@@ -16,9 +16,9 @@ from mitmproxy.tools.web.master import WebMaster
 
 from addons.certificate_authority import upstream_authorities
 from addons.content_view import ProtectedView
-from addons.hook_dispatch import dispatch_directly
 from addons.mitmweb_access import BoundedApplication
 from addons.options import COMMANDS, REQUIRED, OptionGuard, SealedOptions
+from addons.patches.hook_dispatch import dispatch_directly
 from gateway.config.settings import Settings
 
 # The upstream of the reverse listener: a name that never resolves (RFC 2606), so that nothing leaves by default.

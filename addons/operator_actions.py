@@ -15,7 +15,7 @@ from addons.fail_closed import Refusals, fail_closed
 from addons.flow_state import FlowState, FlowStates
 from addons.operator_view import Review
 from gateway.errors import EditRefused, Forbidden, GatewayError
-from gateway.ipc.messages import Gateway
+from gateway.exchange.messages import Gateway
 
 # mitmproxy sends no event when a held flow is killed or deleted, so its state is polled.
 _POLL_SECONDS = 0.05

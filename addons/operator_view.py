@@ -12,7 +12,7 @@ from addons import flow_copies
 from addons.flow_copies import UNKNOWN_HOST, Notes, code_of, plain_path, request_id_of, summary
 from addons.flow_state import FlowState
 from gateway.errors import GatewayError
-from gateway.ipc.messages import Listener, NativeResponse
+from gateway.exchange.messages import Listener, NativeResponse
 from gateway.models import ReceiptRef
 
 PROTECTED = ":lock:"

@@ -15,7 +15,6 @@ from mitmproxy import exceptions, http
 from mitmproxy.flow import Error
 from mitmproxy.net.http.http1 import expected_http_body_size
 
-from addons.connection_limits import Clients
 from addons.credentials import scrub, scrub_answer, seal, take_query_key, without_proxy_headers
 from addons.fail_closed import Refusals, answer_with, disarm, fail_closed
 from addons.flow_state import FlowState, FlowStates, listener_of
@@ -23,16 +22,17 @@ from addons.forwarding import in_url, send_to, was_sent
 from addons.metered_reader import ClientGone
 from addons.mitm_errors import answer_for
 from addons.operator_view import Review
+from addons.patches.connection_limits import Clients
 from addons.streamed_answers import StreamedAnswer, is_stream, prepare_head
 from addons.upstream_faults import fault_of
 from gateway.auth.credentials import KeySearch, scrub_secrets, secrets_of
 from gateway.auth.query_key import is_google, with_key
 from gateway.errors import BadUpstream, GatewayError, NotFound, Unauthorized, Unavailable
+from gateway.exchange.messages import Call, ForwardedRequest, Gateway, Listener, NativeResponse
 from gateway.http.content_encoding import decode, too_large
 from gateway.http.security_headers import ALTERNATIVE_SERVICE, SECURITY_HEADERS, is_of_an_address
 from gateway.http.upstream_failures import Fault, of_decoding
 from gateway.ids import new_request_id
-from gateway.ipc.messages import Call, ForwardedRequest, Gateway, Listener, NativeResponse
 from gateway.receipts import answer_headers
 from gateway.wires import Wires
 

@@ -12,12 +12,12 @@ from mitmproxy import connection, http
 from mitmproxy.proxy.layers.modes import Socks5AuthData
 from mitmproxy.proxy.mode_specs import LocalMode, ReverseMode
 
-from addons.connection_limits import Clients
 from addons.fail_closed import fail_closed
 from addons.logs import RareWarning
+from addons.patches.connection_limits import Clients
 from gateway.auth.credentials import KEY_PREFIX
 from gateway.errors import GatewayError, ProxyKeyRequired, Unauthorized
-from gateway.ipc.messages import Gateway
+from gateway.exchange.messages import Gateway
 
 _AUTHORIZATION = "proxy-authorization"
 _OWN_KEY = "x-svc-key"

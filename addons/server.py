@@ -8,28 +8,27 @@ from contextlib import ExitStack
 from mitmproxy import ctx, exceptions
 from mitmproxy.tools.web.master import WebMaster
 
-from addons.connection_limits import Clients, ConnectionLimits
 from addons.destinations import Destinations
 from addons.fail_closed import Refusals
-from addons.flow_filters import bound_filters
 from addons.flow_state import FlowStates
 from addons.graceful_shutdown import GracefulShutdown
-from addons.head_limits import MessageLimits, PrefaceLimit, bound_messages
 from addons.master import build_master
 from addons.mitm_errors import speak_json
 from addons.mitmweb_address import shown_address
 from addons.open_files import affordable_connections
 from addons.operator_actions import NoReplay, OperatorHold
 from addons.operator_view import Review
+from addons.patches.connection_limits import Clients, ConnectionLimits
+from addons.patches.flow_filters import bound_filters
+from addons.patches.head_limits import MessageLimits, PrefaceLimit, bound_messages
+from addons.patches.response_delivery import ResponseDelivery
 from addons.preflight import authority, explained, prepared, refused_by_mitmproxy
 from addons.protect import Protect
 from addons.proxy_key import ProxyKey
-from addons.response_delivery import ResponseDelivery
 from addons.stream_restorers import StreamRestorers
 from addons.unprotected_tunnels import UnprotectedTunnels, parse_hellos_once
 from addons.upstream_faults import UpstreamTimeouts
 from gateway.auth.credentials import KeySearch
-from gateway.concurrency.memory import use_huge_pages
 from gateway.config.authority_files import bundle_of
 from gateway.config.host_patterns import host_matcher
 from gateway.config.listener_urls import listener_url
@@ -39,6 +38,7 @@ from gateway.config.settings import Settings
 from gateway.config.unprotected_hosts import UnprotectedHosts, read_unprotected_hosts
 from gateway.errors import GatewayError
 from gateway.server.gateway_process import running
+from gateway.workers.memory import use_huge_pages
 
 _log = logging.getLogger(__name__)
 

@@ -9,8 +9,8 @@ from asyncio import Future, ensure_future
 from mitmproxy import http
 
 from addons.flow_state import FlowState, FlowStates
-from gateway.ipc.messages import Gateway, Listener
-from gateway.pipeline.streaming import AnswerStream
+from gateway.exchange.messages import Gateway, Listener
+from gateway.exchange.streaming import AnswerStream
 from gateway.wires import Wire
 
 

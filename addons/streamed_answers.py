@@ -9,8 +9,8 @@ from collections.abc import Callable
 from mitmproxy import http
 
 from gateway.auth.credentials import scrub_secrets
-from gateway.ipc.messages import StreamEnd
-from gateway.pipeline.streaming import AnswerStream
+from gateway.exchange.messages import StreamEnd
+from gateway.exchange.streaming import AnswerStream
 from gateway.wires import Framing
 
 # Bytes of an answer that operators see.

@@ -29,8 +29,8 @@ from benchmarks.texts import prose
 from gateway.config.settings import load_settings
 from gateway.container import Container
 from gateway.errors import NotFound
+from gateway.exchange.operations import Question
 from gateway.models import Caller, Scope
-from gateway.pipeline.operations import Question
 
 ANNA, BERT = Caller("key_anna", Scope.CLIENT), Caller("key_bert", Scope.CLIENT)
 _WARM_UP = 20

@@ -41,7 +41,7 @@ _CALLBACKS = "BENCHMARK_CALLBACKS"
 
 def _watched() -> None:
     """Runs run_proxy.py with a task on each of its loops; at the end each writes its lags into the folder asked for."""
-    from gateway.concurrency import event_loop as loop
+    from gateway.workers import event_loop as loop
 
     plain = loop.run
     each = os.environ.get(_CALLBACKS) == "1"

@@ -14,7 +14,7 @@ from typing import cast
 
 import orjson
 
-from gateway.concurrency.event_loop import run
+from gateway.workers.event_loop import run
 
 _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 

@@ -13,19 +13,17 @@ from gateway.auth.credentials import KeySearch
 from gateway.auth.key_audit import KeyAudit
 from gateway.auth.quotas import Quotas
 from gateway.auth.rate_limit import RateLimiter
-from gateway.concurrency.thread_pool import Workers
 from gateway.config.installation_key import installation_key
 from gateway.config.settings import Settings
 from gateway.detection import builtin_detector
 from gateway.detection.engine_factory import open_engines
-from gateway.detection.search_processes import Searches
 from gateway.errors import NotFound, Unavailable
+from gateway.exchange.chat import ChatHandler
+from gateway.exchange.operations import Operations
+from gateway.exchange.operator_edits import OperatorEdits
+from gateway.exchange.pipeline import Pipeline
+from gateway.exchange.refusals import Refusals
 from gateway.models import Caller, Scope
-from gateway.pipeline.chat import ChatHandler
-from gateway.pipeline.operations import Operations
-from gateway.pipeline.operator_edits import OperatorEdits
-from gateway.pipeline.pipeline import Pipeline
-from gateway.pipeline.refusals import Refusals
 from gateway.placeholders import prepare
 from gateway.policy import PolicyRegistry, SessionDocument
 from gateway.policy.storage import StoredPolicies
@@ -39,6 +37,8 @@ from gateway.store import Store, open_store
 from gateway.surfaces import SurfaceRegistry
 from gateway.vault import Vault
 from gateway.wires import Wires
+from gateway.workers.search_processes import Searches
+from gateway.workers.thread_pool import Workers
 
 _PURGE_SECONDS = 60.0
 _WRITE_USE_SECONDS = 1.0

@@ -32,13 +32,13 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from gateway.concurrency.steady_clock import SteadyClock
 from gateway.errors import Conflict, Gone, InternalError, NotFound
 from gateway.models import Caller, SessionGrant
 from gateway.placeholders import Known
 from gateway.store import Repositories, Store
 from gateway.store.interfaces import Sessions
 from gateway.store.rows import SealedRow, SessionRow
+from gateway.workers.steady_clock import SteadyClock
 
 # How long the gateway distinguishes an expired session from one that never existed.
 TOMBSTONE = timedelta(hours=24)

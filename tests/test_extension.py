@@ -6,14 +6,13 @@ from typing import Any
 import pytest
 
 from gateway.auth.quotas import Quotas
-from gateway.concurrency.thread_pool import Workers
 from gateway.config.settings import BUILTIN_POLICIES, load_settings
 from gateway.detection import Detector
 from gateway.errors import NotFound
+from gateway.exchange.destination import Destination
+from gateway.exchange.pipeline import Pipeline
 from gateway.http.strict_json import dump
 from gateway.models import Caller, PrivacyMode, Scope, Trust
-from gateway.pipeline.destination import Destination
-from gateway.pipeline.pipeline import Pipeline
 from gateway.policy import PolicyRegistry
 from gateway.protection.protector import Protector
 from gateway.protection.value_digests import ValueDigests
@@ -21,6 +20,7 @@ from gateway.receipts import ReceiptLog, Signer
 from gateway.store import open_store
 from gateway.surfaces import SurfaceRegistry
 from gateway.wires import Wires
+from gateway.workers.thread_pool import Workers
 
 FILES = {
     "recognizers/badge.py": """

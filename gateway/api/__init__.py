@@ -1,4 +1,4 @@
 """The HTTP interface: routes, schemas of requests and responses, and error handlers.
 
-`gateway.pipeline` implements the operations. The application runs in any ASGI server, or in the gateway listener.
+`gateway.exchange` implements the operations. The application runs in any ASGI server, or in the gateway listener.
 """

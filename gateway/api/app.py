@@ -63,10 +63,10 @@ from gateway.auth.key_audit import read_uses
 from gateway.config.settings import load_settings
 from gateway.container import Container
 from gateway.errors import Unprocessable
+from gateway.exchange.operations import ProtectedText, Question, ShardedText
+from gateway.exchange.state import Exchange
 from gateway.http.strict_json import dump
 from gateway.models import Caller, Scope, SessionGrant
-from gateway.pipeline.exchange import Exchange
-from gateway.pipeline.operations import ProtectedText, Question, ShardedText
 from gateway.policy import Policy
 from gateway.receipts import answer_headers, shown_to
 from gateway.usage import usage

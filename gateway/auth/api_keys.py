@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 from gateway.auth.grants import grant_json, stored_grant
 from gateway.auth.key_audit import read_uses
-from gateway.concurrency.steady_clock import SteadyClock
 from gateway.errors import NotFound, Unauthorized, Unprocessable
 from gateway.models import UNRESTRICTED, Caller, Grant, Scope
 from gateway.store import Repositories, Store
 from gateway.store.rows import KeyRow
+from gateway.workers.steady_clock import SteadyClock
 
 _PREFIX = "svck_"
 _LONGEST_SECRET = 512

@@ -14,7 +14,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Protocol
 
-from gateway.concurrency.thread_pool import DETECTION_THREADS
+from gateway.detection.job_context import DETECTION_THREADS
 from gateway.detection.memory import Recall
 from gateway.detection.normalized_text import covered_spans
 from gateway.detection.overlaps import meets, overlapping

@@ -11,11 +11,8 @@ from gateway.auth.grants import check_scope
 from gateway.auth.signatures import refuse_signed
 from gateway.container import Container
 from gateway.errors import EditRefused, GatewayError, InternalError, NotFound, UnsupportedMedia, UpgradeRefused
-from gateway.http.content_encoding import decode
-from gateway.http.methods import METHODS
-from gateway.http.strict_json import check_media_type, parse_object
-from gateway.http.types import Address
-from gateway.ipc.messages import (
+from gateway.exchange.destination import Destination
+from gateway.exchange.messages import (
     Call,
     CheckedHead,
     ForwardedRequest,
@@ -25,9 +22,12 @@ from gateway.ipc.messages import (
     StreamEnd,
     StreamPlan,
 )
+from gateway.exchange.state import Exchange
+from gateway.http.content_encoding import decode
+from gateway.http.methods import METHODS
+from gateway.http.strict_json import check_media_type, parse_object
+from gateway.http.types import Address
 from gateway.models import Caller, Scope
-from gateway.pipeline.destination import Destination
-from gateway.pipeline.exchange import Exchange
 from gateway.usage import count_other_call
 from gateway.wires import Body, Wire
 from gateway.wires.other_json import OTHER_JSON
@@ -44,7 +44,7 @@ _READING = frozenset({"GET", "HEAD"})
 
 
 class Dispatcher:
-    """Implements `gateway.ipc.messages.Gateway` on top of the container's parts and the ASGI application."""
+    """Implements `gateway.exchange.messages.Gateway` on top of the container's parts and the ASGI application."""
 
     def __init__(self, container: Container, app: AsgiApp) -> None:
         self._audit = container.key_audit

@@ -16,15 +16,9 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gateway.concurrency.cores import share_one_core
-from gateway.concurrency.event_loop import run
-from gateway.concurrency.memory import bound_free_memory, trim, use_huge_pages
-from gateway.concurrency.process_starter import open_process_starter
-from gateway.concurrency.stop_signals import ignore_stop_signals, on_stop
 from gateway.config.settings import Settings, SettingsError
 from gateway.errors import GatewayError
-from gateway.http.types import Address
-from gateway.ipc.messages import (
+from gateway.exchange.messages import (
     Call,
     CheckedHead,
     ForwardedRequest,
@@ -34,10 +28,16 @@ from gateway.ipc.messages import (
     StreamEnd,
     StreamPlan,
 )
-from gateway.ipc.rpc import Link, answer
+from gateway.http.types import Address
+from gateway.workers.cores import share_one_core
+from gateway.workers.event_loop import run
+from gateway.workers.memory import bound_free_memory, trim, use_huge_pages
+from gateway.workers.process_starter import open_process_starter
+from gateway.workers.rpc import Link, answer
+from gateway.workers.stop_signals import ignore_stop_signals, on_stop
 
 if TYPE_CHECKING:
-    from gateway.detection.search_processes import Searches
+    from gateway.workers.search_processes import Searches
 
 _log = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ class Running(NamedTuple):
 
 
 class RemoteGateway:
-    """Calls a `gateway.ipc.messages.Gateway` in the other process."""
+    """Calls a `gateway.exchange.messages.Gateway` in the other process."""
 
     def __init__(self, link: Link) -> None:
         self._link = link
@@ -165,7 +165,7 @@ def _child(end: socket.socket, settings: Settings) -> int:
     _use_batch_scheduling()
     try:
         with open_process_starter(inherited=[end]) as starter:
-            from gateway.detection.search_processes import open_search_processes
+            from gateway.workers.search_processes import open_search_processes
 
             with open_search_processes(settings, starter) as searches:
                 # A model computes without the interpreter's lock most of the time.

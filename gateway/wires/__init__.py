@@ -1,6 +1,6 @@
 """Wire protocols: which parts of a request and an answer are text. One file each; discovery finds it.
 
-Wires parse and describe; protecting and restoring is done by `gateway.pipeline`.
+Wires parse and describe; protecting and restoring is done by `gateway.exchange`.
 """
 
 from gateway.text.answers import AnswerText, Channel

@@ -1,7 +1,7 @@
 """Implements the Responses wire (POST …/responses and the calls below it) of the OpenAI API reference.
 
 A request that names an earlier response (`previous_response_id`, `conversation`) has only the new turn. The
-placeholders of the earlier turns are restored while the gateway remembers them (`gateway.pipeline.earlier_answers`).
+placeholders of the earlier turns are restored while the gateway remembers them (`gateway.exchange.earlier_answers`).
 """
 
 import re

@@ -7,7 +7,7 @@ from mitmproxy import http
 from mitmproxy.test import tflow
 
 from addons.flow_state import FlowState, FlowStates
-from gateway.ipc.messages import Listener
+from gateway.exchange.messages import Listener
 
 
 def visited(states: FlowStates, lost: list[str], *, accepted: bool = False) -> http.HTTPFlow:

@@ -14,7 +14,7 @@ from addons.flow_state import FlowState
 from addons.operator_actions import NoReplay
 from addons.operator_view import METADATA, REFUSED, Review
 from gateway.errors import Forbidden
-from gateway.ipc.messages import ForwardedRequest, Listener, NativeResponse
+from gateway.exchange.messages import ForwardedRequest, Listener, NativeResponse
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import pytest
 
 from addons.protect import Protect
 from gateway.errors import Unavailable
-from gateway.ipc.messages import Listener
+from gateway.exchange.messages import Listener
 
 
 class Silent:

@@ -9,7 +9,7 @@ from mitmproxy.test import tflow
 from addons.flow_state import FlowState, FlowStates
 from addons.stream_restorers import StreamRestorers
 from gateway.errors import Unavailable
-from gateway.ipc.messages import ForwardedRequest, Gateway, Listener, StreamPlan
+from gateway.exchange.messages import ForwardedRequest, Gateway, Listener, StreamPlan
 from gateway.placeholders import Placeholders, RestoreScope
 from gateway.policy.document import GuardDocument
 from gateway.wires import Wires

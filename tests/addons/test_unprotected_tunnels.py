@@ -10,7 +10,7 @@ from mitmproxy.proxy import commands, context, events, layer
 from mitmproxy.proxy.layers import TCPLayer
 from mitmproxy.test import taddons, tflow, tutils
 
-from addons.head_limits import host_header
+from addons.patches.head_limits import host_header
 from addons.unprotected_tunnels import UnprotectedTunnels, parse_hellos_once
 from gateway.config.unprotected_hosts import UnprotectedHosts, read_unprotected_hosts
 from gateway.errors import Forbidden

@@ -12,7 +12,7 @@ from mitmproxy.test import taddons, tflow
 
 from addons.flow_state import FlowState, FlowStates
 from addons.upstream_faults import UpstreamTimeouts
-from gateway.ipc.messages import ForwardedRequest, Listener
+from gateway.exchange.messages import ForwardedRequest, Listener
 
 pytestmark = pytest.mark.anyio
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from gateway.concurrency.stop_signals import STOP_SIGNALS
+from gateway.workers.stop_signals import STOP_SIGNALS
 from tests.e2e.server import OPERATOR_KEY, PLAIN, ROOT, Running, gateway
 from tests.e2e.upstream import Recorded, Reply, Upstream, completion, echo
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.upstream import Recorded, Reply
-from tests.gateway.pipeline.streaming.support import message
+from tests.gateway.exchange.streaming.support import message
 from tests.lazy import Lazy
 
 from . import test_streaming

@@ -17,7 +17,7 @@ CANARY = "canary.own-server@acme.test"
 # A fault in a route, whose exception quotes the text of the request.
 FAULTY = """
 import asyncio, sys, uvicorn
-from gateway.pipeline.operations import Operations
+from gateway.exchange.operations import Operations
 
 async def analyze(self, question, caller):
     asyncio.get_running_loop().call_soon(int, question.text)

@@ -24,7 +24,7 @@ from tests.e2e.mitmweb import everything, flow_with, operator, wait_for
 from tests.e2e.raw import answer_to
 from tests.e2e.server import OPERATOR_KEY, Running, gateway
 from tests.e2e.upstream import Message, Recorded, Reply, Upstream
-from tests.gateway.pipeline.streaming.support import DONE, Body, bodies, chunk, event, in_pieces, text_of, text_stream
+from tests.gateway.exchange.streaming.support import DONE, Body, bodies, chunk, event, in_pieces, text_of, text_stream
 from tests.lazy import Lazy
 
 openai = Lazy("openai")

@@ -11,7 +11,7 @@ from gateway.config.settings import load_settings
 from gateway.container import Container
 from tests.e2e.server import OPERATOR_KEY
 from tests.e2e.upstream import Upstream
-from tests.gateway.pipeline.streaming.support import DONE, Body, bodies, text_of
+from tests.gateway.exchange.streaming.support import DONE, Body, bodies, text_of
 
 from .test_streaming import MAIL, SSE, asked, echo
 

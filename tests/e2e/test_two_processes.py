@@ -15,7 +15,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from gateway.ipc import rpc
+from gateway.workers import rpc
 from tests.e2e.server import COMMAND, ROOT, gateway
 from tests.e2e.upstream import Upstream
 from tests.processes import gone

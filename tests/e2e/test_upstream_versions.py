@@ -10,7 +10,7 @@ import pytest
 
 from tests.e2e.raw import connected, connection, until_closed
 from tests.e2e.server import Running, gateway
-from tests.gateway.pipeline.streaming.support import text_of, text_stream
+from tests.gateway.exchange.streaming.support import text_of, text_stream
 
 CHAT = {"model": "m", "messages": [{"role": "user", "content": "Write to w.oxenfoord@acme.test"}]}
 WHOLE = json.dumps({"choices": [{"index": 0, "message": {"role": "assistant", "content": "It is I."}}]}).encode()

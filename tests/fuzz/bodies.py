@@ -16,13 +16,13 @@ import zstandard
 from gateway.config.settings import load_settings
 from gateway.container import Container
 from gateway.errors import GatewayError
+from gateway.exchange.destination import Destination
+from gateway.exchange.state import Exchange
+from gateway.exchange.streaming import AnswerStream
 from gateway.http.content_encoding import decode
 from gateway.http.strict_json import dump, parse_object
 from gateway.ids import new_request_id
 from gateway.models import Caller, Scope, Trust
-from gateway.pipeline.destination import Destination
-from gateway.pipeline.exchange import Exchange
-from gateway.pipeline.streaming import AnswerStream
 from scripts.try_clients.upstream import chat, gemini, messages, responses
 from tests.fuzz.mutation import ADDRESS, CARD, PRIVATE, mutated_bytes, mutated_json, quiet
 from tests.gateway.wires.replays import byte_chunks

@@ -13,15 +13,15 @@ from gateway.container import Container
 from gateway.detection import Detector, EntityType, builtin_detector
 from gateway.detection.engines import OneByOne
 from gateway.detection.memory import Memory
-from gateway.detection.search_processes import Searches
-from gateway.ipc.messages import Call, ForwardedRequest, Listener, NativeResponse
+from gateway.exchange.messages import Call, ForwardedRequest, Listener, NativeResponse
+from gateway.exchange.operations import Question
 from gateway.models import Caller, Entity, PrivacyMode, Scope
-from gateway.pipeline.operations import Question
 from gateway.placeholders import Placeholders
 from gateway.policy import Policy
 from gateway.protection.protector import Found, Protector
 from gateway.server.dispatcher import Dispatcher
 from gateway.text.fields import Span, TextField
+from gateway.workers.search_processes import Searches
 
 ANNA, BERT = "key_anna", "key_bert"
 ENTRY = 460

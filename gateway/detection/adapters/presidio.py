@@ -12,8 +12,8 @@ import httpx
 import orjson
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
-from gateway.concurrency.job_context import waits_long
 from gateway.detection.engines import OneByOne
+from gateway.detection.job_context import waits_long
 from gateway.detection.recognizer import EntityType
 from gateway.errors import Unavailable
 from gateway.models import Entity

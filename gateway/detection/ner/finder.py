@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from gateway.concurrency.job_context import stop_if_given_up
+from gateway.detection.job_context import stop_if_given_up
 from gateway.detection.memory import Recall
 from gateway.detection.ner.blocks import MAX_LENGTH, Block, blocks
 from gateway.detection.ner.columns import corrected

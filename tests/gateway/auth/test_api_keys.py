@@ -13,10 +13,10 @@ import pytest
 
 from gateway.auth.api_keys import KeyRing
 from gateway.auth.grants import grant_of
-from gateway.concurrency.steady_clock import SteadyClock
 from gateway.errors import NotFound, Unauthorized, Unavailable, Unprocessable
 from gateway.models import Caller, Scope
 from gateway.store import Store, open_store
+from gateway.workers.steady_clock import SteadyClock
 
 
 @pytest.fixture

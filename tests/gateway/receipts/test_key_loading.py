@@ -7,8 +7,8 @@ import pytest
 from gateway.config.installation_key import FILE as INSTALLATION_KEY
 from gateway.config.settings import SettingsError, load_settings
 from gateway.container import Container
+from gateway.exchange.operations import Question
 from gateway.models import Caller, Scope
-from gateway.pipeline.operations import Question
 from gateway.receipts import Signer
 from gateway.receipts.checkpoint import is_signed_by_another, sign_checkpoint
 from gateway.receipts.key_loading import signer_of

@@ -15,7 +15,7 @@ from gateway.auth.key_audit import read_uses
 from gateway.config.settings import load_settings
 from gateway.container import Container
 from gateway.errors import BadRequest, Forbidden, GatewayError
-from gateway.ipc.messages import Call, ForwardedRequest, Listener, NativeResponse
+from gateway.exchange.messages import Call, ForwardedRequest, Listener, NativeResponse
 from gateway.models import Caller, Scope
 from gateway.server.dispatcher import Dispatcher
 from gateway.usage import usage

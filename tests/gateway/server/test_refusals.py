@@ -11,10 +11,10 @@ from gateway.api.app import create_app
 from gateway.config.settings import Settings
 from gateway.container import Container
 from gateway.errors import GatewayError, TooManyRequests, Unauthorized
+from gateway.exchange.messages import Call, Listener, NativeResponse
+from gateway.exchange.refusals import Refusals
 from gateway.ids import new_request_id
-from gateway.ipc.messages import Call, Listener, NativeResponse
 from gateway.models import Caller, PolicyRef, Scope
-from gateway.pipeline.refusals import Refusals
 from gateway.server.dispatcher import Dispatcher
 from gateway.usage import usage
 

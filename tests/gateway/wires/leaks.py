@@ -6,9 +6,9 @@ from typing import Any
 
 from gateway.container import Container
 from gateway.errors import GatewayError
+from gateway.exchange.destination import Destination
 from gateway.ids import new_request_id
 from gateway.models import Caller, Scope, Trust
-from gateway.pipeline.destination import Destination
 from gateway.wires import Body, Wire
 
 VALUES = ("4111 1111 1111 1111", "anna.schmidt@acme.test", "DE89 3704 0044 0532 0130 00")

@@ -9,9 +9,9 @@ from typing import Any
 
 import httpx2
 
-from gateway.ipc.messages import StreamEnd, StreamPlan
+from gateway.exchange.messages import StreamEnd, StreamPlan
+from gateway.exchange.streaming import AnswerStream
 from gateway.models import Action
-from gateway.pipeline.streaming import AnswerStream
 from gateway.placeholders import Placeholders, RestoreScope
 from gateway.policy.document import GuardDocument
 from gateway.text.fields import Span

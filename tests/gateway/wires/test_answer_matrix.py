@@ -8,9 +8,9 @@ import pytest
 
 from gateway.config.settings import load_settings
 from gateway.container import Container
+from gateway.exchange.destination import Destination
 from gateway.ids import new_request_id
 from gateway.models import Caller, Scope, Trust
-from gateway.pipeline.destination import Destination
 from gateway.wires import Body, Wire
 from gateway.wires.anthropic_messages import WIRE as ANTHROPIC
 from gateway.wires.chat_completions import WIRE as CHAT

@@ -10,9 +10,9 @@ import pytest
 
 from gateway.config.settings import load_settings
 from gateway.container import Container
+from gateway.exchange.destination import Destination
 from gateway.ids import new_request_id
 from gateway.models import Caller, Scope, Trust
-from gateway.pipeline.destination import Destination
 from gateway.wires.chat_completions import WIRE
 
 type Message = dict[str, Any]

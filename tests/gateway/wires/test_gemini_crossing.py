@@ -10,9 +10,9 @@ import pytest
 from gateway.config.settings import load_settings
 from gateway.container import Container
 from gateway.errors import GatewayError
+from gateway.exchange.destination import Destination
 from gateway.ids import new_request_id
 from gateway.models import Caller, Scope, Trust
-from gateway.pipeline.destination import Destination
 from gateway.wires.gemini import WIRE
 from tests.gateway.wires.test_gemini import BATCH, CARD, EMBED, FULL, IBAN, MAIL, PATH
 

@@ -9,9 +9,9 @@ import orjson
 import pytest
 
 from gateway.config.settings import BUILTIN_POLICIES
-from gateway.ipc.messages import StreamPlan
+from gateway.exchange.messages import StreamPlan
+from gateway.exchange.streaming import CONTENT_FILTERED, AnswerStream
 from gateway.models import PrivacyMode
-from gateway.pipeline.streaming import CONTENT_FILTERED, AnswerStream
 from gateway.placeholders import Placeholders, RestoreScope
 from gateway.policy import PolicyRegistry
 from gateway.policy.document import GuardDocument

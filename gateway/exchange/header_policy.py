@@ -1,0 +1,169 @@
+"""Decides which headers are forwarded with a protected body, and whether its path and query may be.
+
+A header is forwarded if it is on the list of harmless ones or on the operator's, and holds nothing private: it is
+searched as the body is, and for every value that is hidden in the body. A credential is forwarded to the upstream it is
+meant for, provided it looks like one. Private text in the path or query refuses the request, and so do two different
+credentials, since one may be another provider's.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from urllib.parse import unquote_plus
+
+from gateway.detection import group_of
+from gateway.errors import BadRequest
+from gateway.exchange.destination import Destination
+from gateway.exchange.leak_search import LeakSearch
+from gateway.http.header_names import HARMLESS
+from gateway.http.types import Field
+from gateway.models import PrivacyMode
+from gateway.policy import Policy
+from gateway.protection.protector import Protector
+from gateway.text.fields import TextField
+from gateway.text.leads import lead
+
+_SHORTEST_VALUE = 4
+# Paths in which nothing is the client's.
+_PLAIN_PATHS = frozenset(
+    f"{version}/{method}"
+    for version in ("", "/v1")
+    for method in ("chat/completions", "completions", "embeddings", "messages", "moderations", "responses")
+)
+_MAX_DECODINGS = 3
+# Separates the parts of paths and queries.
+_PARTS = re.compile(r"[/&=;]+")
+# RFC 9110 section 5.5 allows visible characters and blanks. The next reader may take others for the end of a header.
+_CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
+# A token68 (RFC 9110 section 11.2) and the other characters of provider keys, after an optional scheme.
+_CREDENTIAL = re.compile(
+    rb"(?:(?:bearer|basic|token|key|api-?key) +)?([A-Za-z0-9._~+/:|@-]{1,4096}=*)\Z", re.IGNORECASE
+)
+
+
+def forwardable(fields: Iterable[Field], forward: frozenset[bytes]) -> list[Field]:
+    """Returns the header fields that may be forwarded: the harmless ones and those named in `forward`."""
+    allowed = HARMLESS | forward
+    return [(name, value) for name, value in fields if name.lower() in allowed and _CONTROL.search(value) is None]
+
+
+def forwarded_headers(
+    destination: Destination,
+    protector: Protector,
+    policy: Policy,
+    mode: PrivacyMode = PrivacyMode.STANDARD,
+    hidden: Iterable[str] = (),
+    *,
+    patterns: Protector | None = None,
+    remember_for: str | None = None,
+) -> list[Field]:
+    """Returns the header fields to forward with a body in which the values `hidden` were hidden.
+
+    `patterns` searches paths and credentials, whose words are names of models and deployments, not of people.
+
+    Raises BadRequest for a path or query with private text, for a credential header that holds something else, and for
+    credentials that differ.
+    """
+    patterns = patterns or protector
+    values = [value for value in hidden if len(value) >= _SHORTEST_VALUE]
+    path = "" if destination.path in _PLAIN_PATHS else destination.path
+    for where, text, search in (("path", path, patterns), ("query", destination.query, protector)):
+        if not clean(text, search, policy, values, remember_for=remember_for):
+            message = (
+                f"The {where} of the request holds private text, and nothing was sent; remove it from the {where}."
+            )
+            raise BadRequest(message, param=where)
+    candidates = forwardable(destination.fields, destination.forward)
+    block = [_text_field(name.lower(), value) for name, value in candidates]
+    found = protector.find([block], policy, mode, remember_for=remember_for)[0]
+    texts = [field.texts[0] for field in block]
+    quoting = set[int]()
+    if _contains_any(texts, values, remember_for):
+        quoting = {index for index, text in enumerate(texts) if _contains_any([text], values)}
+    crossing = [
+        field
+        for index, (field, spans) in enumerate(zip(candidates, found.spans, strict=True))
+        if not spans and index not in quoting
+    ]
+    crossing += [(b"content-type", b"application/json"), (b"accept-encoding", b"identity")]
+    if destination.credential is not None:
+        crossing.append(destination.credential)
+    else:
+        given = [(name, value) for name, value in destination.fields if name.lower() in destination.credentials]
+        if len({value.strip().rpartition(b" ")[2] for _, value in given}) > 1:
+            raise BadRequest("Two different credentials were sent; send only the one that the provider reads.")
+        for name, value in given:
+            _check_credential(name.lower().decode("ascii"), value, patterns, policy)
+        crossing += given
+    return crossing
+
+
+def clean(
+    text: str,
+    protector: Protector,
+    policy: Policy,
+    values: Sequence[str] = (),
+    *,
+    remember_for: str | None = None,
+) -> bool:
+    """Tells whether a path, query or name holds nothing that the policy hides, in any percent-encoding.
+
+    Searches each part, and the digits of all parts together. It may not hold any of `values` either.
+    """
+    if not text:
+        return True
+    forms = [_decoded(text.encode("utf-8", "surrogateescape"))]
+    for _ in range(_MAX_DECODINGS):
+        forms.append(unquote_plus(forms[-1]))
+    # Bytes that are not valid UTF-8 are read as Latin-1, like those that are not encoded.
+    forms += [unquote_plus(form, "latin-1") for form in forms if "%" in form]
+    parts = [_PARTS.split(form) for form in forms]
+    forms += [part for each in parts for part in each]
+    # A number may be split over the parts.
+    forms += [" ".join(part for part in each if part.isdigit()) for each in parts]
+    forms = [form for form in dict.fromkeys(forms) if form]
+    block = [TextField(None, None, form) for form in forms]
+    if any(protector.find([block], policy, PrivacyMode.STANDARD, remember_for=remember_for)[0].spans):
+        return False
+    return not _contains_any(forms, values)
+
+
+def _check_credential(name: str, value: bytes, patterns: Protector, policy: Policy) -> None:
+    match = _CREDENTIAL.match(value.strip())
+    if match is not None:
+        secret = match[1].decode("ascii")
+        found = patterns.find([[TextField(None, None, secret)]], policy, PrivacyMode.STANDARD, block=False)[0]
+        if all(group_of(span.type, patterns.types) == "secret" for span in found.spans[0]):
+            return
+    message = f"The header `{name}` holds something other than a credential, which cannot cross."
+    raise BadRequest(message, param=name)
+
+
+def _contains_any(texts: Sequence[str], values: Sequence[str], remember_for: str | None = None) -> bool:
+    """Tells whether the texts hold any of the values, in any spelling."""
+    if not values or not texts:
+        return False
+    search = LeakSearch(texts) if remember_for is None else _remembered(remember_for, tuple(texts))
+    lowered = "\n".join(texts).lower()
+    return any(value.lower() in lowered or search.holds(value) for value in values)
+
+
+@lru_cache(maxsize=64)
+def _remembered(_caller: str, texts: tuple[str, ...]) -> LeakSearch:
+    """Returns a search of headers, which a client repeats with every request."""
+    return LeakSearch(texts)
+
+
+def _text_field(name: bytes, value: bytes) -> TextField:
+    text = _decoded(value)
+    # The names of harmless headers say nothing about their values.
+    label = "" if name in HARMLESS else lead(name.removeprefix(b"x-").decode("latin-1").replace("-", " "))
+    return TextField(None, None, text, label)
+
+
+def _decoded(value: bytes) -> str:
+    """Reads bytes of a head: as UTF-8, or else as Latin-1 (RFC 9110 section 5.5)."""
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")

@@ -1,0 +1,188 @@
+"""The native operations: analyze, protect, reconstruct, shard. They involve neither a wire nor an upstream."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gateway.assessment import Assessment
+from gateway.exchange.pipeline import Pipeline
+from gateway.http.strict_json import dump
+from gateway.ids import new_request_id
+from gateway.models import Action, Caller, Entity, PrivacyMode, SessionGrant, Transformation
+from gateway.placeholders import Placeholders, RestoreScope
+from gateway.policy import Policy, SessionDocument
+from gateway.receipts import Receipt, attach_to_errors
+from gateway.sharding import Sharded
+from gateway.text.fields import MessageField, TextField
+from gateway.vault import OpenSession, Vault
+from gateway.wires import Body, Conversation
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A text to analyze, protect or shard, with the caller's wishes."""
+
+    text: str
+    task: str | None = None
+    policy_id: str | None = None
+    mode: PrivacyMode | None = None
+
+    def conversation(self) -> Conversation:
+        """Returns the text as a conversation of one block; protecting it changes `body["text"]`."""
+        body: Body = {"text": self.text}
+        blocks: list[list[MessageField]] = [[TextField(body, "text", self.text)]]
+        return Conversation(body, "", False, blocks, "", task=self.task, policy_id=self.policy_id, mode=self.mode)
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """The entities of a text, sorted by start, and what the policy would do with each."""
+
+    assessment: Assessment
+    entities: Sequence[tuple[Entity, Action]]
+    policy: Policy
+
+
+@dataclass(frozen=True, slots=True)
+class ProtectedText:
+    """A protected text, with the credentials of the session that restores it."""
+
+    request_id: str
+    text: str
+    transformations: Sequence[Transformation]
+    session: SessionGrant
+    assessment: Assessment
+    policy: Policy
+    receipt: Receipt
+
+
+@dataclass(frozen=True, slots=True)
+class Reconstruction:
+    """A restored text or JSON value; `unresolved` are the placeholders that were left unchanged."""
+
+    request_id: str
+    content: Any
+    resolved: int
+    unresolved: Sequence[str]
+    receipt: Receipt
+
+
+@dataclass(frozen=True, slots=True)
+class ShardedText:
+    """A text in protected compartments, with the credentials of the session that restores all of them."""
+
+    request_id: str
+    sharded: Sharded
+    session: SessionGrant
+    assessment: Assessment
+    policy: Policy
+    receipt: Receipt
+
+
+class Operations:
+    """Runs the native operations on the same pipeline as chat."""
+
+    def __init__(self, pipeline: Pipeline, vault: Vault, *, bounds: SessionDocument) -> None:
+        self._pipeline = pipeline
+        self._vault = vault
+        self._bounds = bounds
+
+    async def analyze(self, question: Question, caller: Caller) -> Analysis:
+        """Finds and assesses the entities of a text. Creates no session and stores nothing."""
+        policy = self._pipeline.policy(question.policy_id, caller)
+        found, assessment = await self._pipeline.analyze(question.conversation(), policy, caller)
+        entities = [(span.entity(), span.action) for spans in found.spans for span in spans]
+        entities += [(entity, Action.KEEP) for entity in found.kept]
+        entities.sort(key=lambda each: (each[0].start, -each[0].end))
+        return Analysis(assessment, entities, policy)
+
+    async def protect(
+        self,
+        question: Question,
+        caller: Caller,
+        *,
+        ttl_seconds: int | None = None,
+        credentials: tuple[str, str] | None = None,
+    ) -> ProtectedText:
+        """Protects a text in a new session, or in the one that `credentials` (id and token) open.
+
+        A new session lasts `ttl_seconds`, one that goes on at least so long from now.
+
+        Raises Forbidden where the policy blocks, NotFound and Gone for the session.
+        """
+        policy = self._pipeline.policy(question.policy_id, caller)
+        request_id = new_request_id()
+        if credentials is None:
+            session = self._new_session(policy, caller, ttl_seconds)
+        else:
+            session = await self._vault.open(*credentials, caller)
+        conversation = question.conversation()
+        placeholders = Placeholders(session.placeholder_key, session.known)
+        protected, assessment = await self._pipeline.protect(conversation, policy, placeholders, caller)
+        text: str = conversation.body["text"]
+        receipt = await self._pipeline.record(
+            request_id, "protect", caller, policy, text.encode(), protected, assessment, crossed=True
+        )
+        with attach_to_errors(receipt):
+            await self._vault.remember(session, placeholders.fresh(), protected.urls)
+            grant = session.grant
+            if credentials is not None and ttl_seconds is not None:
+                ttl = _ttl(policy.session.within(self._bounds), ttl_seconds)
+                grant = await self._vault.extend(*credentials, caller, ttl)
+        return ProtectedText(request_id, text, protected.transformations, grant, assessment, policy, receipt)
+
+    async def reconstruct(self, content: Any, credentials: tuple[str, str], caller: Caller) -> Reconstruction:
+        """Restores the session's own placeholders in a text or a JSON value, by the rules of the default policy."""
+        request_id = new_request_id()
+        policy = self._pipeline.policy(None, caller)
+        session = await self._vault.open(*credentials, caller)
+        placeholders = Placeholders(session.placeholder_key, session.known)
+        rules = RestoreScope(policy.restore.urls, session.urls)
+        restored = placeholders.restore_tree(content, rules=rules)
+        receipt = await self._pipeline.record(request_id, "reconstruct", caller, policy, dump(content), crossed=False)
+        unresolved = tuple(dict.fromkeys((*restored.withheld, *restored.unknown)))
+        return Reconstruction(request_id, restored.value, restored.resolved, unresolved, receipt)
+
+    async def shard(
+        self,
+        question: Question,
+        caller: Caller,
+        *,
+        ttl_seconds: int | None = None,
+        max_compartments: int | None = None,
+    ) -> ShardedText:
+        """Divides a text into protected compartments in a new session.
+
+        Raises Unprocessable for a text that cannot be divided within the bounds, Forbidden where the policy blocks.
+        """
+        policy = self._pipeline.policy(question.policy_id, caller)
+        request_id = new_request_id()
+        session = self._new_session(policy, caller, ttl_seconds)
+        bounds = {} if max_compartments is None else {"max_compartments": max_compartments}
+        sharded, protected, assessment = await self._pipeline.shard(
+            question.text, question.conversation(), policy, caller, session.placeholder_key, **bounds
+        )
+        content = dump([each.protected_text for each in sharded.compartments])
+        receipt = await self._pipeline.record(
+            request_id, "shard", caller, policy, content, protected, assessment, crossed=True
+        )
+        with attach_to_errors(receipt):
+            await self._vault.remember(session, sharded.entries, protected.urls)
+        return ShardedText(request_id, sharded, session.grant, assessment, policy, receipt)
+
+    async def extend(self, credentials: tuple[str, str], caller: Caller, ttl_seconds: int | None) -> SessionGrant:
+        """Lets a session last at least `ttl_seconds` from now, by the rules of the default policy."""
+        rules = self._pipeline.policy(None, caller).session.within(self._bounds)
+        return await self._vault.extend(*credentials, caller, _ttl(rules, ttl_seconds))
+
+    async def revoke(self, credentials: tuple[str, str], caller: Caller) -> None:
+        """Deletes a session and its values permanently."""
+        await self._vault.revoke(*credentials, caller)
+
+    def _new_session(self, policy: Policy, caller: Caller, ttl_seconds: int | None) -> OpenSession:
+        rules = policy.session.within(self._bounds)
+        return self._vault.begin(caller, _ttl(rules, ttl_seconds), max_values=rules.max_values)
+
+
+def _ttl(rules: SessionDocument, wanted: int | None) -> int:
+    return min(wanted or rules.default_ttl_seconds, rules.max_ttl_seconds)

@@ -1,0 +1,112 @@
+"""Checks an operator's edit of a protected request before it is forwarded.
+
+An edit may not add anything private. Its body is read by the same wire and searched under the same policy as the
+client's, and it may not hold any value that was hidden in the client's request. Text of the protected request may be
+moved, repeated and removed. Model, streaming and attachments cannot be changed.
+
+An accepted edit gets a receipt of its own, which names the request that it amends: the digest in the first receipt is
+of bytes that were never forwarded.
+"""
+
+import re
+from collections.abc import Iterator
+from datetime import date
+from functools import partial
+from hashlib import sha256
+from typing import Any
+
+import orjson
+
+from gateway.errors import EditRefused, GatewayError
+from gateway.exchange.leak_search import LeakSearch
+from gateway.exchange.state import Exchange
+from gateway.http.strict_json import dump, parse_object
+from gateway.ids import new_request_id
+from gateway.models import PolicyRef
+from gateway.policy.generalization import default_generalization
+from gateway.protection.protector import Protector
+from gateway.receipts import Receipt, ReceiptDraft, ReceiptLog
+from gateway.text.dates import days
+from gateway.text.token_estimate import estimate
+from gateway.wires import Conversation
+from gateway.workers.thread_pool import Workers
+
+_NAME_PART = re.compile(r"[^\W\d_]{3,}")
+
+
+class OperatorEdits:
+    """Checks edits and writes their receipts."""
+
+    def __init__(self, protector: Protector, workers: Workers, receipts: ReceiptLog) -> None:
+        self._protector = protector
+        self._workers = workers
+        self._receipts = receipts
+
+    async def apply(self, exchange: Exchange, edited: bytes) -> Receipt:
+        """Makes `edited` the body of an exchange and returns the edit's receipt, durable on return.
+
+        Raises EditRefused.
+        """
+        if exchange.source is None:
+            raise EditRefused.because("interception was off when the request arrived. Release it unchanged.")
+        check = partial(self._check, exchange, exchange.source, edited)
+        cost = len(edited) + len(exchange.source)
+        body, size = await self._workers.run(check, key=exchange.caller.key_id, cost=cost)
+        receipt = await self._receipts.append(_draft(exchange.receipt, body, size), exchange.caller.key_id)
+        exchange.body, exchange.edit = body, receipt.request_id
+        exchange.protected.tokens = exchange.protected.tokens[0], size
+        return receipt
+
+    def _check(self, exchange: Exchange, source: bytes, edited: bytes) -> tuple[bytes, int]:
+        """Returns the body that may cross and the estimate of its tokens. Raises EditRefused."""
+        read = partial(exchange.wire.read, path=exchange.path)
+        try:
+            body = parse_object(edited)
+            after = read(body)
+        except GatewayError as error:
+            raise EditRefused.because(f"the edited body cannot be read. {error.message}") from None
+        before = read(parse_object(exchange.body))
+        if (after.model, after.stream) != (before.model, before.stream):
+            raise EditRefused.because("the model and `stream` cannot be changed. Edit only texts.")
+        if not set(after.attachments) <= set(before.attachments):
+            raise EditRefused.because("attachments cannot be added. Edit only texts.")
+        original = read(parse_object(source))
+        texts_before, texts_after = LeakSearch(before.texts()), LeakSearch(after.texts())
+        private = {*self._hidden(after, exchange), *self._hidden(original, exchange)}
+        if any(texts_after.holds(value) and not texts_before.holds(value) for value in private):
+            raise EditRefused.because(
+                "it adds private text that the protected request does not hold. Remove that text."
+            )
+        return dump(body), sum(map(estimate, after.texts()))
+
+    def _hidden(self, conversation: Conversation, exchange: Exchange) -> Iterator[str | date]:
+        """Yields the values that the policy hides in a conversation, each part of a name, and the day of a date."""
+        found = self._protector.find(conversation.blocks, exchange.policy, exchange.mode, block=False)
+        for block, result in zip(conversation.blocks, found, strict=True):
+            texts = (text for field in block for text in field.texts)
+            for text, spans in zip(texts, result.spans, strict=True):
+                for span in spans:
+                    yield text[span.start : span.end]
+                    if span.type == "PERSON":
+                        yield from _NAME_PART.findall(text, span.start, span.end)
+                    elif default_generalization(span.type) == "year":
+                        yield from days(text[span.start : span.end])
+
+
+def _draft(receipt: Receipt, crossing: bytes, size: int) -> ReceiptDraft:
+    first: dict[str, Any] = orjson.loads(receipt.record.body)
+    return ReceiptDraft(
+        request_id=new_request_id(),
+        operation="edit",
+        policy=PolicyRef(**first["policy"]),
+        engine_version=first["engine"]["version"],
+        model_hash=first["engine"]["model_hash"],
+        route=first["route"],
+        risk_level=first["risk_level"],
+        entity_counts={},
+        transformation_counts={},
+        tokens_input=0,
+        tokens_external=size,
+        protected_digest=sha256(crossing).hexdigest(),
+        amends=receipt.request_id,
+    )

@@ -1,0 +1,287 @@
+"""Headers and query: what crosses, what never does, and whose credential goes with it."""
+
+from base64 import b64encode
+from urllib.parse import quote
+
+import pytest
+
+from gateway.auth.credentials import PROVIDER_CREDENTIALS
+from gateway.errors import BadRequest
+from gateway.exchange.destination import Destination
+from gateway.exchange.header_policy import clean, forwarded_headers
+from gateway.policy import Policy
+from gateway.protection.protector import Protector
+
+# Put together, so that no scanner of this repository takes it for a live one.
+KEY = b"Bearer " + b"sk-" + b"canary4711" * 4
+MAIL = b"anna.schmidt@acme.test"
+CARD = "4539578763621486"
+
+
+def cross(
+    protector: Protector,
+    policy: Policy,
+    *fields: tuple[bytes, bytes],
+    credential: tuple[bytes, bytes] | None = None,
+    keep: bool = False,
+    forward: tuple[bytes, ...] = (),
+) -> dict[bytes, bytes]:
+    credentials = PROVIDER_CREDENTIALS if keep else frozenset()
+    destination = Destination(
+        "", fields=fields, credential=credential, credentials=credentials, forward=frozenset(forward)
+    )
+    crossing = forwarded_headers(destination, protector, policy)
+    assert len({name.lower() for name, _ in crossing}) == len(crossing), "no header may cross twice"
+    return {name.lower(): value for name, value in crossing}
+
+
+WRITTEN = {b"content-type": b"application/json", b"accept-encoding": b"identity"}
+
+
+def test_what_is_always_written(protector: Protector, policy: Policy) -> None:
+    assert cross(protector, policy) == WRITTEN
+
+
+@pytest.mark.parametrize(
+    "name",
+    """Host Connection Content-Length Transfer-Encoding Content-Encoding Accept-Encoding Content-Type X-Forwarded-For
+    Forwarded Via X-Real-IP CF-Connecting-IP Referer Origin From Upgrade X-SVC-Key x-svc-anything Proxy-Authorization
+    TE Expect Cookie Accept-Language X-Stainless-Anything OpenAI-Anything X-Note X-Codex-Turn-Metadata
+    X-Claude-Code-Session-Id""".split(),
+)
+def test_what_never_crosses(protector: Protector, policy: Policy, name: str) -> None:
+    assert cross(protector, policy, (name.encode(), b"something"), keep=True) == WRITTEN
+
+
+def test_a_harmless_header_crosses_as_it_is(protector: Protector, policy: Policy) -> None:
+    crossing = cross(protector, policy, (b"User-Agent", b"tool/1.0 caf\xe9"), (b"OpenAI-Beta", b"assistants=v2"))
+    assert crossing == {**WRITTEN, b"user-agent": b"tool/1.0 caf\xe9", b"openai-beta": b"assistants=v2"}
+
+
+def dressed(value: str) -> dict[str, bytes]:
+    """One private value as it may stand in a header."""
+    return {
+        "plain": value.encode(),
+        "hyphens": "-".join(value[at : at + 4] for at in range(0, 16, 4)).encode(),
+        "dots": ".".join(value[at : at + 4] for at in range(0, 16, 4)).encode(),
+        "every character apart": ".".join(value).encode(),
+        "zero-width": "\u200b".join(value).encode(),
+        "soft hyphen in Latin-1": b"\xad".join(char.encode() for char in value),
+        "full-width": "".join(chr(ord(char) + 0xFEE0) for char in value).encode(),
+        "percent-encoded": "".join(f"%{ord(char):02x}" for char in value).encode(),
+        "percent-encoded twice": quote("".join(f"%{ord(char):02x}" for char in value)).encode(),
+        "base64": b64encode(f"card {value}".encode()),
+        "hexadecimal": f"card {value}".encode().hex().encode(),
+        "JSON escapes": "".join(f"\\u{ord(char):04x}" for char in value).encode(),
+        "HTML entities": "".join(f"&#{ord(char)};" for char in value).encode(),
+        "in an identifier": f"card_{value}".encode(),
+        "like a placeholder": f"[CARD_{value}]".encode(),
+    }
+
+
+@pytest.mark.parametrize("name", [b"User-Agent", b"OpenAI-Organization", b"X-Request-Id", b"X-Mine"])
+@pytest.mark.parametrize("dress", dressed(CARD))
+def test_a_header_is_searched_in_every_dress(protector: Protector, policy: Policy, name: bytes, dress: str) -> None:
+    assert cross(protector, policy, (name, dressed(CARD)[dress]), forward=(b"x-mine",)) == WRITTEN
+
+
+@pytest.mark.parametrize("dress", dressed("Zzyzxqwv47110815"))
+def test_what_is_hidden_in_the_body_is_looked_for_in_every_dress(
+    protector: Protector, policy: Policy, dress: str
+) -> None:
+    destination = Destination("", fields=[(b"X-Title", dressed("Zzyzxqwv47110815")[dress])])
+    crossing = forwarded_headers(destination, protector, policy, hidden=["zzyzxqwv47110815"])
+    assert dict(crossing) == WRITTEN
+
+
+@pytest.mark.parametrize("sign", [b"\r", b"\n", b"\x00", b"\x0b", b"\x1b", b"\x7f"])
+def test_a_header_with_a_control_character_stays(protector: Protector, policy: Policy, sign: bytes) -> None:
+    assert cross(protector, policy, (b"User-Agent", b"tool" + sign + b"x-other: 1")) == WRITTEN
+
+
+@pytest.mark.parametrize("name", [b"User-Agent", b"X-Title", b"OpenAI-Organization"])
+def test_a_header_with_private_text_stays(protector: Protector, policy: Policy, name: bytes) -> None:
+    assert cross(protector, policy, (name, b"tool (" + MAIL + b")")) == WRITTEN
+
+
+@pytest.mark.parametrize(
+    "name",
+    """X-Forwarded-User X-Auth-Request-User Remote-User X-Remote-User X-Webauth-User X-User-Id X-Session-Token
+    X-Auth-Token X-Password X-Amz-Security-Token X-Csrf-Token X-Imei X-Hostname X-Geo X-Client-Cert-Subject
+    X-Ms-Client-Principal-Name X-Goog-Authenticated-User-Id X-Forwarded-Email X-Amzn-Oidc-Identity X-Client-Ip
+    """.split(),
+)
+def test_what_tells_who_somebody_is_never_crosses(protector: Protector, policy: Policy, name: str) -> None:
+    assert cross(protector, policy, (name.encode(), b"aschmidt"), keep=True) == WRITTEN
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        (b"User-Agent", b"OpenAI/Python 1.99.1"),
+        (b"OpenAI-Organization", b"org-8Jx2mQz7LpVw41Tk"),
+        (b"OpenAI-Project", b"proj_8Jx2mQz7LpVw41Tk"),
+        (b"X-Stainless-Runtime-Version", b"3.13.0"),
+        (b"X-Stainless-Retry-Count", b"0"),
+        (b"Anthropic-Version", b"2023-06-01"),
+        (b"Idempotency-Key", b"stainless-python-retry-2c3f5a1e-7b0d-4f7e-9d0a-6a1f0c9b8e7d"),
+        (b"X-Goog-User-Project", b"billing-project"),
+        (b"X-Title", b"Release notes"),
+        (b"X-Request-Id", b"2c3f5a1e-7b0d-4f7e-9d0a-6a1f0c9b8e7d"),
+    ],
+)
+def test_what_clients_of_providers_send_crosses(
+    protector: Protector, policy: Policy, name: bytes, value: bytes
+) -> None:
+    assert cross(protector, policy, (name, value)) == {**WRITTEN, name.lower(): value}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [(b"X-SSN", b"536482917"), (b"X-Passport-Number", b"C01X00T47"), (b"Kundennummer", b"88172635")]
+)
+def test_a_header_is_searched_after_its_name(protector: Protector, policy: Policy, name: bytes, value: bytes) -> None:
+    assert cross(protector, policy, (name, value), forward=(name.lower(),)) == WRITTEN
+    assert cross(protector, policy, (name, b"none"), forward=(name.lower(),)) == {**WRITTEN, name.lower(): b"none"}
+
+
+def test_what_is_hidden_in_the_body_keeps_a_header_back(protector: Protector, policy: Policy) -> None:
+    destination = Destination("", fields=[(b"X-Title", b"Letter for Kestrel"), (b"X-Request-Id", b"none")])
+    crossing = forwarded_headers(destination, protector, policy, hidden=["kestrel", "ab"])
+    assert {name for name, _ in crossing} == {b"X-Request-Id", *WRITTEN}
+
+
+@pytest.mark.parametrize("name", [b"Authorization", b"X-API-Key", b"Api-Key", b"X-Goog-Api-Key"])
+def test_the_clients_credentials_cross_only_where_they_are_the_upstreams(
+    protector: Protector, policy: Policy, name: bytes
+) -> None:
+    assert cross(protector, policy, (name, KEY)) == WRITTEN
+    assert cross(protector, policy, (name, KEY), keep=True) == {**WRITTEN, name.lower(): KEY}
+
+
+def test_two_different_credentials_do_not_cross(protector: Protector, policy: Policy) -> None:
+    """One of them may be another provider's. Some clients repeat theirs in the header of another protocol."""
+    other = b"sk-" + b"another4711" * 4
+    with pytest.raises(BadRequest) as refused:
+        cross(protector, policy, (b"Authorization", KEY), (b"X-API-Key", other), keep=True)
+    assert refused.value.message == "Two different credentials were sent; send only the one that the provider reads."
+    same = cross(protector, policy, (b"Authorization", KEY), (b"Api-Key", KEY.removeprefix(b"Bearer ")), keep=True)
+    assert same == {**WRITTEN, b"authorization": KEY, b"api-key": KEY.removeprefix(b"Bearer ")}
+    assert cross(protector, policy, (b"Authorization", KEY), (b"X-API-Key", other)) == WRITTEN
+
+
+NO_CREDENTIALS = {
+    "a card": CARD.encode(),
+    "a card after a scheme": f"Bearer {CARD}".encode(),
+    "a card in base64": b"Basic " + b64encode(f"me:{CARD}".encode()),
+    "a card in an identifier": f"key_{CARD}".encode(),
+    "an address": MAIL,
+    "an address beside a key": KEY + b" " + MAIL,
+    "words": b"Zebulon Quagmire",
+    "a sentence": b"Bearer of bad news",
+    "UTF-8": "schlüssel".encode(),
+    "a control character": KEY + b"\x00",
+    "a bare carriage return": KEY + b"\rx-other: 1",
+    "nothing": b"",
+    "quotes": b'Bearer "' + KEY[7:] + b'"',
+}
+
+
+@pytest.mark.parametrize("name", [b"Authorization", b"X-Goog-Api-Key"])
+@pytest.mark.parametrize("value", NO_CREDENTIALS)
+def test_what_is_no_credential_does_not_cross_as_one(
+    protector: Protector, policy: Policy, name: bytes, value: str
+) -> None:
+    with pytest.raises(BadRequest) as refused:
+        cross(protector, policy, (name, NO_CREDENTIALS[value]), keep=True)
+    assert refused.value.param == name.decode().lower()
+    assert refused.value.message == (
+        f"The header `{name.decode().lower()}` holds something other than a credential, which cannot cross."
+    )
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        b"Bearer key-of-the-provider",
+        b"ollama",
+        b"Bearer EMPTY",
+        b"Basic " + b64encode(b"gateway:" + b"canary4711" * 3),
+        b"Bearer " + b"eyJhbGciOiJIUzI1NiJ9." + b64encode(b'{"sub":"canary12"}') + b"." + b"canary4711" * 3,
+        b"0123456789abcdef" * 2,
+    ],
+)
+def test_a_credential_of_any_kind_crosses(protector: Protector, policy: Policy, value: bytes) -> None:
+    assert cross(protector, policy, (b"authorization", value), keep=True)[b"authorization"] == value
+
+
+def test_the_upstreams_own_credential_takes_the_place_of_the_clients(protector: Protector, policy: Policy) -> None:
+    crossing = cross(protector, policy, (b"authorization", KEY), credential=(b"authorization", b"Bearer theirs"))
+    assert crossing == {**WRITTEN, b"authorization": b"Bearer theirs"}
+
+
+@pytest.mark.parametrize(
+    ("query", "is_clean"),
+    [
+        ("", True),
+        ("limit=20&after=model-1", True),
+        (f"who={MAIL.decode()}", False),
+        ("who=anna%40acme.test", False),
+        ("who=anna%2540acme.test", False),
+        ("api-version=2024-10-21", True),
+        ("alt=sse", True),
+        ("limit=20&offset=100&page=3", True),
+        ("a=4539&b=5787&c=6362&d=1486", False),
+        *((f"x={quote(value)}", False) for value in dressed(CARD).values()),
+    ],
+)
+def test_a_query_is_clean_or_not(protector: Protector, policy: Policy, query: str, is_clean: bool) -> None:
+    assert clean(query, protector, policy) is is_clean
+
+
+def test_a_call_with_a_private_query_goes_nowhere(protector: Protector, policy: Policy) -> None:
+    with pytest.raises(BadRequest) as refused:
+        forwarded_headers(Destination("", query="who=anna%2540acme.test"), protector, policy)
+    assert refused.value.param == "query"
+    assert "anna" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/v1/chat/completions",
+        "/openai/deployments/gpt-4o-2024-08-06/chat/completions",
+        "/openai/deployments/team-7-production/chat/completions",
+        "/api/v1/chat/completions",
+        "/v1/models",
+        "/v1/models/gpt-4-0613",
+        "/v1/models/ft:gpt-4o-mini-2024-07-18:acme::A1b2C3d4",
+        "/openai/v1/models/claude-3-5-sonnet-20241022",
+        "/v1/models/claude-opus-4.1",
+    ],
+)
+def test_the_paths_of_providers_cross(protector: Protector, policy: Policy, path: str) -> None:
+    forwarded_headers(Destination("", path=path), protector, policy)
+
+
+@pytest.mark.parametrize("value", [value for value in dressed(CARD).values() if value.isascii()])
+@pytest.mark.parametrize("path", ["/openai/deployments/{}/chat/completions", "/v1/models/{}", "/{}/chat/completions"])
+def test_a_path_with_private_text_goes_nowhere(protector: Protector, policy: Policy, path: str, value: bytes) -> None:
+    with pytest.raises(BadRequest) as refused:
+        forwarded_headers(Destination("", path=path.format(value.decode())), protector, policy)
+    assert refused.value.param == "path"
+    assert CARD not in str(refused.value)
+
+
+@pytest.mark.parametrize("path", ["/v1/models/4539/5787/6362/1486", "/openai/4539/5787/6362/1486/chat/completions"])
+def test_a_number_that_is_split_over_a_path_goes_nowhere(protector: Protector, policy: Policy, path: str) -> None:
+    with pytest.raises(BadRequest):
+        forwarded_headers(Destination("", path=path), protector, policy)
+
+
+@pytest.mark.parametrize("place", ["path", "query"])
+def test_an_address_that_repeats_what_is_hidden_in_the_body_goes_nowhere(
+    protector: Protector, policy: Policy, place: str
+) -> None:
+    destination = Destination("", **{place: "/openai/deployments/kestrel-project/chat/completions"})  # type: ignore[arg-type]
+    with pytest.raises(BadRequest):
+        forwarded_headers(destination, protector, policy, hidden=["Kestrel"])

@@ -1,0 +1,226 @@
+"""Calls between two processes: what comes back, what is told of a failure, and what happens when one end is gone."""
+
+import asyncio
+import logging
+import os
+import pickle
+import socket
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from gateway.errors import BadRequest, Forbidden, GatewayError, InternalError, TooManyRequests, Unavailable
+from gateway.ids import new_request_id
+from gateway.workers import rpc
+from gateway.workers.rpc import Link, answer
+
+
+@asynccontextmanager
+async def linked(**calls: Callable[..., Any]) -> AsyncIterator[tuple[Link, asyncio.Task[None]]]:
+    near, far = socket.socketpair()
+    answering = asyncio.create_task(answer(far, calls))
+    link = await Link.open(near)
+    yield link, answering
+    link.close()
+    await asyncio.wait_for(answering, 5)
+
+
+async def test_what_was_returned_comes_back_to_who_asked() -> None:
+    released = asyncio.Event()
+
+    async def slow(text: str) -> str:
+        await released.wait()
+        return text
+
+    def quick(data: bytes) -> int:
+        released.set()
+        return len(data)
+
+    async with linked(slow=slow, quick=quick) as (link, _):
+        first = asyncio.create_task(link.call("slow", "first"))
+        second = asyncio.create_task(link.call("slow", "second"))
+        await asyncio.sleep(0)
+        assert await link.call("quick", os.urandom(8_000_000)) == 8_000_000
+        assert [await second, await first] == ["second", "first"]
+
+
+async def test_a_call_that_came_before_the_other_end_listened_is_answered() -> None:
+    """What it calls may be done, or fail, at once: before anything was awaited."""
+
+    def fail() -> None:
+        raise BadRequest("No.")
+
+    near, far = socket.socketpair()
+    link = await Link.open(near)
+    early = [asyncio.create_task(link.call(name)) for name in ("done", "fail")]
+    await asyncio.sleep(0.01)
+    answering = asyncio.create_task(answer(far, {"done": lambda: "well", "fail": fail}))
+    well, refusal = await asyncio.wait_for(asyncio.gather(*early, return_exceptions=True), 5)
+    assert well == "well"
+    assert isinstance(refusal, BadRequest)
+    link.close()
+    await asyncio.wait_for(answering, 5)
+
+
+async def test_what_cannot_be_sent_back_is_a_failure_like_any_other() -> None:
+    async with linked(lock=threading.Lock) as (link, _):
+        with pytest.raises(InternalError):
+            await asyncio.wait_for(link.call("lock"), 5)
+
+
+async def test_a_refusal_comes_back_whole() -> None:
+    def refuse() -> None:
+        raise TooManyRequests("Slow down.", code="rate_limited", param="key", retry_after=7)
+
+    async with linked(refuse=refuse) as (link, _):
+        with pytest.raises(TooManyRequests) as refusal:
+            await link.call("refuse")
+    error = refusal.value
+    assert (error.message, error.code, error.param, error.retry_after) == ("Slow down.", "rate_limited", "key", 7)
+
+
+@pytest.mark.parametrize("error", [BadRequest("No."), Forbidden("No.", code="blocked_by_policy", param="model")])
+def test_an_error_survives_pickling(error: GatewayError) -> None:
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is type(error)
+    assert again.body("req_1") == error.body("req_1")
+    assert str(again) == str(error)
+
+
+async def test_of_any_other_failure_nothing_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    def fail() -> None:
+        raise ValueError("canary-4711")
+
+    with caplog.at_level(logging.DEBUG):
+        async with linked(fail=fail) as (link, _):
+            for name in ("fail", "no such call"):
+                with pytest.raises(InternalError) as refusal:
+                    await link.call(name)
+                assert "canary" not in str(refusal.value)
+    assert "ValueError" in caplog.text
+    assert "canary" not in caplog.text
+
+
+async def test_what_nobody_waits_for_is_given_up() -> None:
+    begun, ended = asyncio.Event(), asyncio.Event()
+
+    async def wait() -> None:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    async with linked(wait=wait) as (link, _):
+        call = asyncio.create_task(link.call("wait"))
+        await asyncio.wait_for(begun.wait(), 5)
+        call.cancel()
+        await asyncio.wait_for(ended.wait(), 5)
+
+
+async def test_what_is_told_is_done_in_order() -> None:
+    heard: list[int] = []
+    async with linked(note=heard.append, count=lambda: len(heard)) as (link, _):
+        for number in range(100):
+            link.tell("note", number)
+        assert await link.call("count") == 100
+    assert heard == list(range(100))
+
+
+async def test_when_the_other_end_is_gone_every_call_is_refused() -> None:
+    near, far = socket.socketpair()
+    link = await Link.open(near)
+    waiting = asyncio.create_task(link.call("anything"))
+    await asyncio.sleep(0)
+    far.close()
+    with pytest.raises(Unavailable) as refused:
+        await asyncio.wait_for(waiting, 5)
+    assert (refused.value.code, refused.value.retry_after) == ("gateway_unavailable", 5)
+    await asyncio.wait_for(link.lost, 5)
+    with pytest.raises(Unavailable):
+        await link.call("anything")
+    link.tell("anything")
+    link.close()
+
+
+async def test_answering_ends_with_the_link_and_takes_what_runs_with_it() -> None:
+    ended = asyncio.Event()
+
+    async def wait() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    async with linked(wait=wait) as (link, answering):
+        call = asyncio.create_task(link.call("wait"))
+        await asyncio.sleep(0.01)
+        link.close()
+        await asyncio.wait_for(answering, 5)
+        assert ended.is_set()
+        with pytest.raises(Unavailable):
+            await call
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork a process")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # forking beside the threads of other tests
+def test_a_forked_process_makes_ids_of_its_own() -> None:
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        os.write(writer, new_request_id().encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert os.read(reader, 100).decode() != new_request_id()
+    os.close(reader)
+    os.close(writer)
+
+
+async def test_calls_fail_while_the_other_end_does_not_answer(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(rpc, "_PING_SECONDS", 0.01)
+    monkeypatch.setattr(rpc, "_SILENCE_SECONDS", 0.2)
+    goes_on, ended = threading.Event(), list[str]()
+
+    async def slow() -> None:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            ended.append("cancelled")
+            raise
+
+    near, far = socket.socketpair()
+    calls = {"slow": slow, "hang": goes_on.wait, "echo": str}
+    other = threading.Thread(target=asyncio.run, args=[answer(far, calls)])
+    other.start()
+    link = await Link.open(near)
+    watching = asyncio.create_task(link.watch())
+    under_way = [asyncio.create_task(link.call(name)) for name in ("slow", "hang")]
+    refused = await asyncio.gather(*under_way, link.call("echo", "hello"), return_exceptions=True)
+    assert [getattr(one, "code", one) for one in refused] == 3 * ["gateway_unavailable"]
+    goes_on.set()
+    async with asyncio.timeout(5):
+        while True:
+            try:
+                assert await link.call("echo", "hello") == "hello"
+                break
+            except Unavailable:
+                await asyncio.sleep(0.01)
+    assert ended == ["cancelled"]
+    assert [caplog.text.count(words) for words in ("does not answer", "answers again")] == [1, 1]
+    watching.cancel()
+    link.close()
+    other.join(5)
+
+
+async def test_watching_ends_with_the_other_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rpc, "_PING_SECONDS", 0.01)
+    near, far = socket.socketpair()
+    link = await Link.open(near)
+    watching = asyncio.create_task(link.watch())
+    far.close()
+    await asyncio.wait_for(watching, 5)

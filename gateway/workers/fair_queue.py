@@ -6,6 +6,7 @@ time, once those of its key before it would have ended; the virtual time is that
 
 import threading
 from collections import deque
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from gateway.workers.memory import LARGE
@@ -23,7 +24,7 @@ class _Flow[T]:
     jobs: deque[tuple[float, T]] = field(default_factory=deque)
 
 
-class FairQueue[T]:
+class FairQueue[K: Hashable, T]:
     """Waiting jobs by key. At most `large` large ones are taken at a time, so that small ones find a free thread.
 
     A key's large and small jobs are queued apart. Thread-safe.
@@ -32,14 +33,14 @@ class FairQueue[T]:
     def __init__(self, large: int) -> None:
         self._large = large
         self._large_under_way = 0
-        self._flows: dict[tuple[str, bool], _Flow[T]] = {}
+        self._flows: dict[tuple[K, bool], _Flow[T]] = {}
         # When the jobs of a key that were queued so far would have ended, in virtual time.
-        self._ends: dict[tuple[str, bool], float] = {}
+        self._ends: dict[tuple[K, bool], float] = {}
         self._now = 0.0
         self._closed = False
         self._changed = threading.Condition()
 
-    def put(self, job: T, key: str, cost: int) -> None:
+    def put(self, job: T, key: K, cost: int) -> None:
         """Adds a job. `cost` is the length of its texts in characters."""
         name = key, cost >= LARGE
         with self._changed:
@@ -81,7 +82,7 @@ class FairQueue[T]:
             self._closed = True
             self._changed.notify_all()
 
-    def _next(self) -> tuple[str, bool] | None:
+    def _next(self) -> tuple[K, bool] | None:
         is_full = self._large_under_way >= self._large
         open_flows = (name for name, flow in self._flows.items() if not (is_full and flow.is_large))
         return min(open_flows, key=lambda name: self._flows[name].jobs[0][0], default=None)

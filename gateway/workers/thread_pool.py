@@ -39,7 +39,7 @@ class Workers:
     """
 
     def __init__(self, threads: int, limit: int, timeout: float, *, on_loop: int = 0) -> None:
-        self._queue: FairQueue[_Job] = FairQueue(max(1, threads - 1))
+        self._queue: FairQueue[tuple[str, bool], _Job] = FairQueue(max(1, threads - 1))
         self._limit = limit
         self._timeout = timeout
         self._on_loop = on_loop
@@ -49,11 +49,17 @@ class Workers:
         for _ in range(threads):
             self._start()
 
-    async def run[T](self, job: Callable[[], T], *, key: str = "", cost: int = 0) -> T:
+    async def run[T](self, job: Callable[[], T], *, key: str = "", cost: int = 0, closes: bool = False) -> T:
         """Returns the result of `job`, which is done for `key` on texts of `cost` characters.
 
         Raises its GatewayError, or Unavailable for any other failure.
+
+        A job that `closes` an exchange takes its turn like any other and counts towards the limits, but is never
+        refused: neither a full queue nor a time limit fails it, it does not wait for the other jobs of its key, and
+        any exception of its own is raised unchanged.
         """
+        if closes:
+            return await self._hand_over(job, key, cost, closes=True)
         if self._busy.total() >= self._limit:
             raise Unavailable("The gateway is busy; try again.", code="overloaded", retry_after=1)
         if self._busy[key] >= max(1, self._limit // 2):
@@ -82,10 +88,10 @@ class Workers:
     def _rest(self) -> None:
         self._spent = 0.0
 
-    async def _hand_over[T](self, job: Callable[[], T], key: str, cost: int) -> T:
-        entry = _Job(job, key, asyncio.get_running_loop(), self._timeout, self._start, cost)
+    async def _hand_over[T](self, job: Callable[[], T], key: str, cost: int, *, closes: bool = False) -> T:
+        entry = _Job(job, key, asyncio.get_running_loop(), self._timeout, self._start, cost, closes=closes)
         self._busy[key] += 1
-        self._queue.put(entry, key, cost)
+        self._queue.put(entry, (key, closes), cost)
         try:
             result: T = await entry.waiter
             return result
@@ -123,8 +129,8 @@ class _Job:
     """A job and the future of its result. `relieve` starts a replacement for its thread."""
 
     __slots__ = (
-        *("_error", "_job", "_leave_place", "_lock", "_queued", "_relieve", "_relieved", "_result", "_running"),
-        *("_started", "_timeout", "_timer", "cost", "key", "loop", "waiter", "wanted"),
+        *("_closes", "_error", "_job", "_leave_place", "_lock", "_queued", "_relieve", "_relieved", "_result"),
+        *("_running", "_started", "_timeout", "_timer", "cost", "key", "loop", "waiter", "wanted"),
     )
 
     def __init__(
@@ -135,8 +141,11 @@ class _Job:
         timeout: float,
         relieve: Callable[[], None],
         cost: int,
+        *,
+        closes: bool,
     ) -> None:
         self.cost = cost
+        self._closes = closes
         self._job = job
         self.key = key
         self._relieve = relieve
@@ -205,10 +214,11 @@ class _Job:
         else:
             left = self._queued + _LONGEST_WAITS * self._timeout - now
             code, message = "overloaded", "The gateway is busy; nothing was sent. Try again."
-        if left > 0:
+        if left > 0 or (self._closes and self._started is None):
+            left = left if left > 0 else self._timeout
             self._timer = self.loop.call_later(min(left, self._timeout / 4), self._check_time)
             return
-        if not self.waiter.done():
+        if not self.waiter.done() and not self._closes:
             self.waiter.set_exception(Unavailable(message, code=code, retry_after=1))
         # If it occupies a thread, another takes over.
         self._leave()

@@ -11,7 +11,7 @@ from gateway.workers.fair_queue import FairQueue
 LARGE = 1 << 20
 
 
-def taken(queue: FairQueue[str], count: int) -> list[str]:
+def taken(queue: FairQueue[str, str], count: int) -> list[str]:
     found = []
     for _ in range(count):
         job = queue.get()
@@ -23,7 +23,7 @@ def taken(queue: FairQueue[str], count: int) -> list[str]:
 
 
 def test_keys_take_turns() -> None:
-    queue = FairQueue[str](1)
+    queue = FairQueue[str, str](1)
     for number in range(3):
         queue.put(f"a{number}", "a", 10)
     queue.put("b0", "b", 10)
@@ -33,7 +33,7 @@ def test_keys_take_turns() -> None:
 
 
 def test_a_new_key_comes_before_the_backlog_of_another() -> None:
-    queue = FairQueue[str](1)
+    queue = FairQueue[str, str](1)
     for number in range(100):
         queue.put(f"a{number}", "a", 5000)
     assert taken(queue, 50)[-1] == "a49"
@@ -42,7 +42,7 @@ def test_a_new_key_comes_before_the_backlog_of_another() -> None:
 
 
 def test_long_texts_count_for_more() -> None:
-    queue = FairQueue[str](1)
+    queue = FairQueue[str, str](1)
     for _ in range(100):
         queue.put("long", "a", 40_000)
         queue.put("short", "b", 4_000)
@@ -51,7 +51,7 @@ def test_long_texts_count_for_more() -> None:
 
 
 def test_idle_time_is_not_saved_up() -> None:
-    queue = FairQueue[str](1)
+    queue = FairQueue[str, str](1)
     for number in range(50):
         queue.put(f"a{number}", "a", 10_000)
         assert taken(queue, 1) == [f"a{number}"]
@@ -62,7 +62,7 @@ def test_idle_time_is_not_saved_up() -> None:
 
 
 def test_a_large_job_waits_for_its_place_and_small_ones_pass() -> None:
-    queue = FairQueue[str](1)
+    queue = FairQueue[str, str](1)
     queue.put("large 1", "a", LARGE)
     queue.put("large 2", "b", LARGE)
     queue.put("small", "a", 10)
@@ -73,7 +73,7 @@ def test_a_large_job_waits_for_its_place_and_small_ones_pass() -> None:
 
 
 def test_the_end() -> None:
-    queue = FairQueue[str](1)
+    queue = FairQueue[str, str](1)
     queue.put("a", "a", 10)
     queue.close()
     assert queue.get() == ("a", False)
@@ -82,7 +82,7 @@ def test_the_end() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_nothing_is_lost_and_every_key_keeps_its_order(seed: int) -> None:
-    chance, queue = random.Random(seed), FairQueue[str](2)
+    chance, queue = random.Random(seed), FairQueue[str, str](2)
     put: dict[tuple[str, bool], list[str]] = {}
     left = 0
     got: dict[tuple[str, bool], list[str]] = {}

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
@@ -209,6 +210,45 @@ async def test_a_key_has_half_of_the_queue(release: threading.Event) -> None:
     jobs += [asyncio.create_task(workers.run(release.wait, key="other")) for _ in range(2)]
     release.set()
     assert await asyncio.gather(*jobs) == [True] * 4
+    workers.close()
+
+
+async def test_neither_a_full_queue_nor_a_time_limit_fails_a_job_that_closes_an_exchange(
+    release: threading.Event,
+) -> None:
+    workers = Workers(1, 4, 0.05)
+    opens = [asyncio.create_task(workers.run(release.wait, key=key)) for key in "aabb"]
+    await asyncio.sleep(0)
+    order: list[str] = []
+    closes = [
+        asyncio.create_task(workers.run(lambda: order.append("closed"), key="a", closes=True)),
+        asyncio.create_task(workers.run(lambda: release.wait() and order.append("slow"), key="c", closes=True)),
+    ]
+    with pytest.raises(Unavailable) as refusal:
+        await workers.run(str, key="c")
+    assert refusal.value.code == "overloaded"
+    codes = [one.code for one in await asyncio.gather(*opens, return_exceptions=True) if isinstance(one, Unavailable)]
+    assert codes == 4 * ["detection_timeout"]
+    await closes[0]
+    release.set()
+    await closes[1]
+    assert order == ["closed", "slow"]
+    workers.close()
+
+
+async def test_a_job_that_closes_an_exchange_waits_for_no_other_of_its_key(release: threading.Event) -> None:
+    workers = Workers(1, 8, 5)
+    order: list[str] = []
+    jobs = [asyncio.create_task(workers.run(release.wait, key="a"))]
+    jobs += [asyncio.create_task(workers.run(partial(order.append, "opens"), key="a")) for _ in range(3)]
+    await asyncio.sleep(0)
+    jobs.append(asyncio.create_task(workers.run(partial(order.append, "closes"), key="a", closes=True)))
+    await asyncio.sleep(0)
+    release.set()
+    await asyncio.gather(*jobs)
+    assert order.index("closes") <= 1
+    with pytest.raises(ValueError, match="as it is"):
+        await workers.run(partial(int, "as it is"), closes=True)
     workers.close()
 
 

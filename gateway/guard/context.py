@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 
+from gateway.destinations.trust import Source, UntrustedDestinations
 from gateway.detection import EntityType
 from gateway.guard.session_values import SessionValues
-from gateway.guard.untrusted_destinations import Source, UntrustedDestinations
 from gateway.models import Entity
 from gateway.placeholders import Placeholders, RestoreScope
 

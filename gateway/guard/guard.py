@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from gateway.detection.overlaps import overlapping
 from gateway.guard.context import GuardContext
-from gateway.guard.exfiltration import leaving
+from gateway.guard.data_flow import leaving
 from gateway.guard.instructions import instructions
 from gateway.guard.links import encoded_in_links, in_links
 from gateway.guard.new_values import new_values

@@ -8,12 +8,12 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 
+from gateway.destinations.patterns import Patterns, matches
+from gateway.destinations.trust import PHONE, UntrustedDestinations
 from gateway.detection.overlaps import meets
 from gateway.detection.re2_expression import Expression
 from gateway.guard.context import GuardContext
-from gateway.guard.patterns import Patterns, matches
 from gateway.guard.readings import Reading
-from gateway.guard.untrusted_destinations import PHONE, UntrustedDestinations
 from gateway.guard.verdict import Hit, Kind, Severity
 from gateway.placeholders import Found, splice
 

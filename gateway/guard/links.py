@@ -1,7 +1,7 @@
 """Finds placeholders, plain or encoded, and encoded values in links that the request did not contain.
 
 Where a link begins and which links the request contained is decided by the rule that also keeps placeholders closed
-there (gateway/placeholders/url_policy.py); a value is reported here exactly where it is not restored.
+there (`gateway.destinations`); a value is reported here exactly where it is not restored.
 
 One link is left alone: `http://[IP_ADDRESS_...]:3000/`, to a hidden host that the request named.
 """
@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 from urllib.parse import unquote
 
+from gateway.destinations.patterns import Patterns, matches
+from gateway.destinations.trust import HOST, UntrustedDestinations
 from gateway.guard.context import GuardContext
-from gateway.guard.patterns import Patterns, matches
-from gateway.guard.untrusted_destinations import HOST, UntrustedDestinations
 from gateway.guard.verdict import Hit, Kind, Severity
 from gateway.placeholders import Found, RestoreScope, UrlRule, looks_like_placeholder, withheld
 

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 import phonenumbers
 from phonenumbers import PhoneNumberType
 
+from gateway.destinations.patterns import Patterns
 from gateway.detection import group_of
 from gateway.detection.unicode_folding import compact
 from gateway.guard.context import GuardContext
-from gateway.guard.patterns import Patterns
 from gateway.guard.session_values import GRAVE_GROUPS
 from gateway.guard.verdict import Hit, Kind, Severity
 from gateway.models import Entity

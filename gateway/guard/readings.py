@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from operator import attrgetter, itemgetter
 
+from gateway.destinations.patterns import Patterns, first
 from gateway.detection.alphabet import LETTERS
-from gateway.guard.patterns import Patterns, first
 from gateway.http.strict_json import is_json
 from gateway.placeholders import Literal, number_literals, string_literals
 from gateway.text.answers import AnswerText

@@ -7,10 +7,10 @@ from functools import cached_property
 from itertools import pairwise
 from urllib.parse import unquote
 
+from gateway.destinations.trust import Source
 from gateway.detection import EntityType, group_of
 from gateway.detection.deobfuscation import text_variants
 from gateway.detection.unicode_folding import compact
-from gateway.guard.untrusted_destinations import Source
 from gateway.guard.verdict import Hit, Kind, Severity
 from gateway.placeholders import Known, Placeholders
 from gateway.placeholders.grammar import ALPHABET, type_of

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from gateway.guard.patterns import Patterns
+from gateway.destinations.patterns import Patterns
 
 _TOKEN = Patterns(__file__).compiled("token", re.DOTALL | re.MULTILINE)
 _LINE = re.compile(r"\n[ \t]*(\w+)\b")

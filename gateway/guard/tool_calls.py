@@ -6,13 +6,13 @@ The client runs a tool with the restored arguments, so this is where an injected
 from collections.abc import Iterator, Sequence
 from itertools import dropwhile
 
+from gateway.destinations.commands import Commands, is_program
+from gateway.destinations.patterns import Patterns
+from gateway.destinations.trust import Source, UntrustedDestinations
 from gateway.detection import group_of
 from gateway.guard.context import GuardContext
-from gateway.guard.exfiltration import leaving
-from gateway.guard.patterns import Patterns
+from gateway.guard.data_flow import leaving
 from gateway.guard.readings import Reading
-from gateway.guard.shell_commands import Commands, is_program
-from gateway.guard.untrusted_destinations import Source, UntrustedDestinations
 from gateway.guard.verdict import Hit, Kind, Severity
 from gateway.placeholders import Found
 

@@ -4,14 +4,13 @@ grammar        the canonical form, the tag, and the spellings a model may give t
 matcher        finds a session's placeholders, lenient forms included; `patterns` holds its expressions
 session        Placeholders: mint, find, restore
 json_text      strings and numbers of a JSON document inside a string
-url_policy     keeps values out of destinations the source did not hold
-               (destinations, plain_urls, markdown_links, html_attributes: where destinations are)
+url_policy     keeps values out of destinations the source did not hold (`gateway.destinations`)
 stream         restores an answer while it is being written
 
 `gateway.protection` decides which values become placeholders.
 """
 
-from gateway.placeholders.destinations import RestoreScope, UrlRule
+from gateway.destinations.rule import RestoreScope, UrlRule
 from gateway.placeholders.grammar import Found, looks_like_placeholder
 from gateway.placeholders.json_text import (
     NUMBER,

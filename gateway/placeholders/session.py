@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from gateway.placeholders.destinations import RestoreScope
+from gateway.destinations.rule import RestoreScope
 from gateway.placeholders.grammar import (
     LONGEST_TAG,
     SHORTEST_TAG,

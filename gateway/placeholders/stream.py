@@ -2,11 +2,11 @@
 
 from collections import deque
 
-from gateway.placeholders.destinations import Mark, RestoreScope, UrlRule
+from gateway.destinations.parser import Destinations
+from gateway.destinations.rule import Mark, RestoreScope, UrlRule
 from gateway.placeholders.grammar import Found
 from gateway.placeholders.matcher import TOUCHED, open_end
 from gateway.placeholders.session import Placeholders
-from gateway.placeholders.url_policy import Destinations
 
 
 class StreamRestorer:

@@ -9,60 +9,15 @@ placeholder. Destinations are recognized generously: a false one costs an unrest
 import re
 from collections.abc import Sequence
 
+from gateway.destinations.parser import Destinations
+from gateway.destinations.rule import Mark, RestoreScope, UrlRule
 from gateway.detection.overlaps import meets
-from gateway.placeholders.destinations import MARK, Mark, RestoreScope, UrlRule
 from gateway.placeholders.grammar import Found, looks_like_placeholder
-from gateway.placeholders.html_attributes import Attributes
 from gateway.placeholders.json_text import is_document, with_blanks
-from gateway.placeholders.markdown_links import Definitions, InlineLinks
-from gateway.placeholders.plain_urls import PlainUrls
 
 # What starts a destination that may contain white space: Markdown links and definitions, HTML.
 _OPENINGS = ("](", "]:", "<", "=")
 _AFTER_WORD = re.compile(r"[,.;!?]?(?:[ \n\t]|\Z)")
-
-
-class Destinations:
-    """Reads a text and its placeholders, in pieces of any size, and decides about each placeholder.
-
-    `Mark.decided` becomes true when the destination has ended, or on `end()`.
-    """
-
-    def __init__(self, rule: UrlRule) -> None:
-        self._plain = PlainUrls(rule)
-        self._structures = (InlineLinks(rule), Definitions(rule), Attributes(rule))
-
-    def text(self, piece: str, plain: str | None = None) -> None:
-        """Adds a piece. `plain` is how the parser of running text reads it, if that is not how it is spelled."""
-        if MARK in piece:
-            piece = piece.replace(MARK, "\ufffd")
-        if piece:
-            for structure in self._structures:
-                structure.text(piece)
-            self._plain.text(piece if plain is None else plain.replace(MARK, "\ufffd"))
-
-    def mark(self, mark: Mark) -> None:
-        # A structure knows where its destination ends, so it alone decides about the placeholders in it.
-        inside = [structure.mark(mark) for structure in self._structures]
-        self._plain.mark(mark, waits=not any(inside))
-
-    def end(self) -> None:
-        for structure in self._structures:
-            structure.end()
-        self._plain.end()
-
-    def read(self, text: str, plain: str, hits: Sequence[Found], own: Sequence[bool]) -> list[Mark]:
-        """Reads a whole text with its placeholders, which are sorted and disjoint. `plain` is as long as the text."""
-        marks: list[Mark] = []
-        position = 0
-        for hit, is_own in zip(hits, own, strict=True):
-            self.text(text[position : hit.start], plain[position : hit.start])
-            marks.append(Mark(hit.placeholder, own=is_own, bracketed=text[hit.end - 1] == "]"))
-            self.mark(marks[-1])
-            position = hit.end
-        self.text(text[position:], plain[position:])
-        self.end()
-        return marks
 
 
 def urls_with_placeholders(text: str) -> frozenset[str]:
@@ -74,7 +29,7 @@ def urls_with_placeholders(text: str) -> frozenset[str]:
     # An answer may repeat a document as one, or within prose.
     for plain in dict.fromkeys((text, _running_text(text))):
         if not _are_words(plain, hits):
-            Destinations(rule).read(text, plain, hits, [True] * len(hits))
+            Destinations(rule).read(text, plain, [(h.start, h.end, _mark(text, h, own=True)) for h in hits])
     return frozenset(rule.collected)
 
 
@@ -92,9 +47,13 @@ def withheld(text: str, hits: Sequence[Found], scope: RestoreScope, rule: UrlRul
     ends = [(hit.start, hit.end) for hit in hits]
     foreign = [hit for hit in looks_like_placeholder(text) if not meets(ends, hit.start, hit.end)]
     both = sorted((*hits, *foreign), key=lambda hit: hit.start) if foreign else hits
-    is_own = [hit.start in own for hit in both]
-    marks = Destinations(rule or UrlRule(scope)).read(text, plain, both, is_own)
-    return frozenset(index for index, mark in enumerate([mark for mark in marks if mark.own]) if mark.closed)
+    places = [(hit.start, hit.end, _mark(text, hit, own=hit.start in own)) for hit in both]
+    Destinations(rule or UrlRule(scope)).read(text, plain, places)
+    return frozenset(index for index, mark in enumerate([mark for *_, mark in places if mark.own]) if mark.closed)
+
+
+def _mark(text: str, hit: Found, *, own: bool) -> Mark:
+    return Mark(hit.placeholder, own=own, bracketed=text[hit.end - 1] == "]")
 
 
 def _running_text(text: str) -> str:

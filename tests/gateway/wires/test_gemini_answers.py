@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from gateway.destinations.trust import Source
 from gateway.errors import (
     BadRequest,
     BadUpstream,
@@ -20,7 +21,6 @@ from gateway.errors import (
     Unprocessable,
     UpstreamTimeout,
 )
-from gateway.guard.untrusted_destinations import Source
 from gateway.wires.gemini import WIRE
 from gateway.wires.gemini_answers import error_body
 

@@ -4,8 +4,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-from gateway.placeholders.grammar import type_of
-
 MARK = "\x00"
 """Represents a placeholder in the text that a parser keeps."""
 BLANKS = " \t\n\r\f\v"
@@ -65,7 +63,9 @@ class UrlRule:
             return False
         if self._scope.urls != "source":
             return self._scope.urls == "always"
-        alone = head is not None and (head in _HARMLESS_SCHEMES or (not head and type_of(name) in _ADDRESS_TYPES))
+        alone = head is not None and (
+            head in _HARMLESS_SCHEMES or (not head and name[1:].rpartition("_")[0] in _ADDRESS_TYPES)
+        )
         return alone or address in self._scope.source_urls
 
 

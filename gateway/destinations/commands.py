@@ -5,8 +5,8 @@ import shlex
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from gateway.guard.patterns import Patterns, first
-from gateway.guard.untrusted_destinations import UntrustedDestinations, is_file_name
+from gateway.destinations.patterns import Patterns, first
+from gateway.destinations.trust import UntrustedDestinations, is_file_name
 
 _PATTERNS = Patterns(__file__)
 _WORDS = _PATTERNS.words

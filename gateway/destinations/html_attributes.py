@@ -7,7 +7,7 @@ possibilities at once: outside of every tag, inside one, or inside a double- or 
 
 import re
 
-from gateway.placeholders.destinations import BLANKS, Destination, Mark, UrlRule
+from gateway.destinations.rule import BLANKS, Destination, Mark, UrlRule
 
 _TAG, _DOUBLE, _SINGLE = 1, 2, 4
 _QUOTED = {'"': _DOUBLE, "'": _SINGLE}

@@ -11,9 +11,9 @@ from ipaddress import ip_address, ip_network
 from socket import inet_aton
 from typing import Any
 
+from gateway.destinations.patterns import Patterns, matches
 from gateway.detection.unicode_folding import compact
 from gateway.errors import BadRequest
-from gateway.guard.patterns import Patterns, matches
 from gateway.http.strict_json import dump, parse_object
 
 _PATTERNS = Patterns(__file__)

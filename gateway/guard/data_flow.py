@@ -11,10 +11,10 @@ from html import unescape
 from pathlib import PurePosixPath
 from typing import Literal
 
-from gateway.guard.patterns import Patterns, first, matches
-from gateway.guard.shell_commands import MENTIONED, Commands, mentioned
+from gateway.destinations.commands import MENTIONED, Commands, mentioned
+from gateway.destinations.patterns import Patterns, first, matches
+from gateway.destinations.trust import UntrustedDestinations
 from gateway.guard.statements import Statement, split_statements
-from gateway.guard.untrusted_destinations import UntrustedDestinations
 
 _PATTERNS = Patterns(__file__)
 _SENDER = _PATTERNS.expression("<<sender>>")

@@ -5,7 +5,7 @@ Both parsers are generous: anything that a lenient renderer takes for a destinat
 
 import re
 
-from gateway.placeholders.destinations import Destination, Mark, UrlRule
+from gateway.destinations.rule import Destination, Mark, UrlRule
 
 _BLANK = " \t\f\v\r"
 _SPECIAL = re.compile(rf"[()\\<>\n{_BLANK}]")

@@ -8,7 +8,7 @@ quote ends at the same quote if the next character shows that the quote closes.
 import re
 from collections import deque
 
-from gateway.placeholders.destinations import MARK, Destination, Mark, UrlRule
+from gateway.destinations.rule import MARK, Destination, Mark, UrlRule
 
 _ENDS = " \t\n\r\f\v<"
 _END = re.compile(f"[{_ENDS}]")

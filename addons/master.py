@@ -8,17 +8,14 @@ from collections.abc import Sequence
 from math import ceil
 from typing import Any
 
-from mitmproxy import addons, contentviews, flow, master, options
+from mitmproxy import addons, master, options
 from mitmproxy.addons import errorcheck
 from mitmproxy.addons.proxyserver import Proxyserver
-from mitmproxy.tools.web.app import ClientConnection
-from mitmproxy.tools.web.master import WebMaster
 
 from addons.certificate_authority import upstream_authorities
-from addons.content_view import ProtectedView
-from addons.mitmweb_access import BoundedApplication
 from addons.options import COMMANDS, REQUIRED, OptionGuard, SealedOptions
 from addons.patches.hook_dispatch import dispatch_directly
+from addons.patches.quiet_web_master import QuietWebMaster, use_own_views
 from gateway.config.settings import Settings
 
 # The upstream of the reverse listener: a name that never resolves (RFC 2606), so that nothing leaves by default.
@@ -37,11 +34,6 @@ _OPERATORS = frozenset(
     | {"eventstore", "commandhistory"}
 )
 _COLUMNS = ["icon", "method", "path", "status", "comment", "size", "time"]
-# The content views of mitmweb for what model providers send. Those for binary protocols take up to 0.2 s to fail where
-# `RUST_BACKTRACE` is set, in the thread that serves clients, and show the paths of this machine.
-_VIEWS = frozenset(
-    {"hex dump", "hex stream", "image", "json", "multipart form", "query", "raw", "url-encoded", "xml/html"}
-)
 _KEPT = _LISTENERS | _OPERATORS | {"errorcheck"}
 
 
@@ -51,31 +43,6 @@ class HeadlessMaster(master.Master):
     def __init__(self, opts: options.Options) -> None:
         super().__init__(opts)
         self.addons.add(*addons.default_addons(), errorcheck.ErrorCheck())
-
-
-class QuietWebMaster(WebMaster):
-    """mitmweb that serializes flows only while a browser is connected: that takes longer than protecting them."""
-
-    def __init__(self, opts: options.Options, settings: Settings) -> None:
-        super().__init__(opts, with_termlog=False)
-        names = (settings.web_host, *settings.web_names)
-        self.app = BoundedApplication(self, names, settings.body_limit_bytes)
-        self._add = self.view.add
-        self.view.add = self._add_released  # type: ignore[method-assign]
-
-    def _add_released(self, flows: Sequence[flow.Flow]) -> None:
-        """Adds flows to the list. None is held yet: a duplicate of one that is held has no client that waits for it."""
-        for each in flows:
-            each.intercepted = False
-        self._add(flows)
-
-    def _sig_view_add(self, flow: flow.Flow) -> None:
-        if ClientConnection.connections:
-            super()._sig_view_add(flow)
-
-    def _sig_view_update(self, flow: flow.Flow) -> None:
-        if ClientConnection.connections:
-            super()._sig_view_update(flow)
 
 
 def build_master(settings: Settings, ours: Sequence[object], last: Sequence[object] = ()) -> master.Master:
@@ -107,9 +74,7 @@ def build_master(settings: Settings, ours: Sequence[object], last: Sequence[obje
         opts.update(
             web_host=settings.web_host, web_port=settings.web_port, web_open_browser=False, web_columns=_COLUMNS
         )
-        for view in contentviews.registry.keys() - _VIEWS:
-            del contentviews.registry._by_name[view]
-        contentviews.add(ProtectedView())
+        use_own_views()
     opts.seal()
     for name in result.commands.commands.keys() - COMMANDS:
         del result.commands.commands[name]

@@ -1,9 +1,4 @@
-"""Replaces mitmproxy's own error pages with the gateway's error responses.
-
-Some errors occur below the hooks: a body over the limit, a malformed head, an upstream that cannot be reached.
-mitmproxy answers them with an HTML page that may quote the request. It has no option to change this, so the function
-that renders the page is replaced; a test checks that mitmproxy still calls it.
-"""
+"""Renders the error responses for what happens below mitmproxy's hooks; `addons.patches.error_pages` installs them."""
 
 from collections.abc import Sequence
 from contextvars import ContextVar
@@ -11,7 +6,6 @@ from functools import cache
 
 from mitmproxy import http
 from mitmproxy.net.http import http1
-from mitmproxy.proxy.layers.http import _http1
 
 from gateway.errors import BadRequest, GatewayError, InternalError
 from gateway.http.content_encoding import too_large
@@ -84,8 +78,3 @@ def error_page(error: GatewayError, request_id: str, family: ErrorShape) -> byte
     status, body = shaped(error, request_id, family)
     response = http.Response.make(status, dump(body), headers)
     return bytes(http1.assemble_response(response))
-
-
-def speak_json() -> None:
-    """Replaces the function that renders mitmproxy's error pages, for this process."""
-    _http1.make_error_response = error_response

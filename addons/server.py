@@ -13,12 +13,14 @@ from addons.fail_closed import Refusals
 from addons.flow_state import FlowStates
 from addons.graceful_shutdown import GracefulShutdown
 from addons.master import build_master
-from addons.mitm_errors import speak_json
 from addons.mitmweb_address import shown_address
 from addons.open_files import affordable_connections
 from addons.operator_actions import NoReplay, OperatorHold
 from addons.operator_view import Review
+from addons.patches import warn_of_another_version
 from addons.patches.connection_limits import Clients, ConnectionLimits
+from addons.patches.error_pages import speak_json
+from addons.patches.first_bytes import replace_searches
 from addons.patches.flow_filters import bound_filters
 from addons.patches.head_limits import MessageLimits, PrefaceLimit, bound_messages
 from addons.patches.response_delivery import ResponseDelivery
@@ -26,7 +28,7 @@ from addons.preflight import authority, explained, prepared, refused_by_mitmprox
 from addons.protect import Protect
 from addons.proxy_key import ProxyKey
 from addons.stream_restorers import StreamRestorers
-from addons.unprotected_tunnels import UnprotectedTunnels, parse_hellos_once
+from addons.unprotected_tunnels import UnprotectedTunnels
 from addons.upstream_faults import UpstreamTimeouts
 from gateway.auth.credentials import KeySearch
 from gateway.config.authority_files import bundle_of
@@ -52,13 +54,14 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
     """
     settings = prepared(settings)
     certificate = authority(settings.certs_dir)
+    warn_of_another_version()
     speak_json()
     clients = Clients(settings.body_room_bytes)
     bound_messages(
         MessageLimits(settings.head_limit_bytes, settings.head_fields_limit, settings.body_limit_bytes), clients
     )
     bound_filters()
-    parse_hellos_once()
+    replace_searches()
     connections = affordable_connections(settings.max_connections)
     try:
         async with running(settings, end) as (gateway, lost):

@@ -4,18 +4,16 @@ Such a host would receive prompts through an untouched tunnel. CONNECT and plain
 ClientHello of TLS or QUIC does, or the `Host` of plain HTTP.
 """
 
-from collections.abc import Callable, Iterator
-from functools import lru_cache
-from typing import Any
+from collections.abc import Callable
 
 from mitmproxy import http
-from mitmproxy.addons.next_layer import NextLayer
 from mitmproxy.net.tls import starts_like_tls_record
 from mitmproxy.proxy import commands, events, layer
 from mitmproxy.proxy.layers import TCPLayer, UDPLayer
 
 from addons.fail_closed import fail_closed
 from addons.logs import RareWarning
+from addons.patches.first_bytes import host_names
 from gateway.config.unprotected_hosts import UnprotectedHost, UnprotectedHosts
 from gateway.errors import Forbidden, GatewayError
 
@@ -67,7 +65,7 @@ class UnprotectedTunnels:
         # After a hook that failed, mitmproxy waits for more data instead of opening the tunnel.
         data.layer = None
         port = data.context.server.address[1]
-        found = next(filter(None, (self._hosts.find(name, port) for name in _names(data))), None)
+        found = next(filter(None, (self._hosts.find(name, port) for name in host_names(data))), None)
         if found is None:
             data.layer = tunnel
         else:
@@ -84,20 +82,6 @@ class UnprotectedTunnels:
         self._warnings[found].count()
 
 
-def _names(data: layer.NextLayer) -> Iterator[str]:
-    """Yields the names of the host that a tunnel leads to: as asked for, and as its first bytes have them."""
-    context, sent = data.context, data.data_client()
-    assert context.server.address is not None
-    yield context.server.address[0]
-    finder: Any = NextLayer
-    hello = finder._get_client_hello(context, sent)
-    if hello is not None and hello.sni:
-        yield hello.sni
-    named = finder._get_host_header(context, sent, data.data_server())
-    if named:
-        yield named.rpartition(":")[0] if named.rpartition(":")[2].isdecimal() else named
-
-
 class _Refused(layer.Layer):
     """Closes a connection, within TLS with an alert that clients report."""
 
@@ -107,9 +91,3 @@ class _Refused(layer.Layer):
             yield commands.SendData(client, _ACCESS_DENIED)
         if not isinstance(event, events.Start):
             yield commands.CloseConnection(client)
-
-
-def parse_hellos_once() -> None:
-    """Has mitmproxy remember the last ClientHello, in this process: it and `UnprotectedTunnels` parse the same one."""
-    replaced: Any = NextLayer
-    replaced._get_client_hello = staticmethod(lru_cache(maxsize=1)(NextLayer._get_client_hello))

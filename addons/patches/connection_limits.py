@@ -1,6 +1,7 @@
 """Bounds what a client may use before it is authenticated: connections, descriptors, memory and time.
 
 mitmproxy accepts every connection, reads as fast as the client sends, and waits ten minutes for the next byte.
+Upstream would have to offer limits for each of these; until then, its handlers' transports are used directly.
 """
 
 import asyncio
@@ -26,6 +27,8 @@ from gateway.errors import LateRequest, TooManyRequests, Unavailable
 from gateway.ids import new_request_id
 from gateway.wires.error_shapes import ErrorShape
 from gateway.workers.memory import trim_soon
+
+CHECKED_WITH = "12.2.3"
 
 # Upstream connections that one client connection may keep open.
 _MOST_UPSTREAMS = 8
@@ -319,7 +322,7 @@ async def _release(handler: Any, ended: connection.Connection) -> None:
     """Closes a connection that mitmproxy has left open.
 
     A reader that is cancelled while it waits for the lock of `ConnectionHandler.server_event` ends without closing its
-    socket and without telling the layers, so the peer could neither send on nor notice (mitmproxy 12.2).
+    socket and without telling the layers, so the peer could neither send on nor notice.
     """
     transport = handler.transports.get(ended) if handler is not None else None
     if transport is None or transport.writer is None:

@@ -2,7 +2,7 @@
 
 mitmproxy compiles a filter's patterns with `re` and searches whole bodies, so that `~b "(a+)+$"` would stop every
 listener for hours, and its parser takes minutes for a dozen nested parentheses. All filters, those of options, of
-commands and of the page, go through `flowfilter.parse`. Written against mitmproxy 12.2.
+commands and of the page, go through `flowfilter.parse`. Upstream would have to search with a linear-time engine.
 """
 
 import asyncio
@@ -14,6 +14,8 @@ import re2
 from mitmproxy import flowfilter
 
 from gateway.detection.re2_expression import Expression
+
+CHECKED_WITH = "12.2.3"
 
 LONGEST_FILTER = 500
 LARGEST_PROGRAM = 1000

@@ -1,7 +1,7 @@
 """Bounds the heads, chunks and bodies of HTTP/1 messages, from clients and from upstreams.
 
-mitmproxy has no options for this and reads a whole head before it calls a hook, so its readers are replaced. Written
-against mitmproxy 12.2; `tests/addons/test_head_limits.py` fails when the internals that this module relies on change.
+mitmproxy reads a whole head before it calls a hook, so its readers are replaced. Upstream would have to offer options
+for these limits, and search for `Host` in linear time.
 """
 
 import abc
@@ -15,7 +15,6 @@ import h11
 from h11._readers import ChunkedReader
 from h11._receivebuffer import ReceiveBuffer
 from mitmproxy import http
-from mitmproxy.addons.next_layer import NeedsMoreData, NextLayer
 from mitmproxy.connection import ConnectionState
 from mitmproxy.proxy import commands, events, layer
 from mitmproxy.proxy.context import Context
@@ -33,15 +32,18 @@ from mitmproxy.proxy.layers.http._events import (
 
 from addons.mitm_errors import error_page, error_response, family_of_head
 from addons.patches.connection_limits import Clients, ClientState, Phase
+from addons.patches.first_bytes import PREFACE_BYTES, starts_like_http
 from gateway.errors import BadRequest, GatewayError, HeadTooLarge
 from gateway.http.content_encoding import too_large
 from gateway.ids import new_request_id
 
+CHECKED_WITH = "12.2.3"
+
 # A body may have this many chunks of any size, plus one for every so many bytes.
 _FREE_CHUNKS, _BYTES_PER_CHUNK = 16_384, 256
 _LONGEST_CHUNK_HEADER = 4096
-# Bytes and reads before the protocol of a connection is known (from a ClientHello, or the first lines of a head).
-_PREFACE_BYTES, _PREFACE_PIECES = 64 * 1024, 256
+# Reads before the protocol of a connection is known (from a ClientHello, or the first lines of a head).
+_PREFACE_PIECES = 256
 _MOST_ENCRYPTED = 64 * 1024
 # The head of an interim response (RFC 9110, section 15.2). After 101, the connection has another protocol.
 _INTERIM = re.compile(rb"HTTP/1\.1 1(?!01)\d\d[^\n]*\n(?:[^\r\n][^\n]*\n)*\r?\n")
@@ -344,9 +346,9 @@ class PrefaceLimit:
             return
         pieces = [event.data for event in data.events if isinstance(event, events.DataReceived)]
         start = b"".join(pieces)
-        is_http = _starts_like_http(start)
+        is_http = starts_like_http(start)
         # `host_header` waits no longer for the head of a request, so that the HTTP layer can refuse it.
-        if len(pieces) > _PREFACE_PIECES or (len(start) > _PREFACE_BYTES and not is_http):
+        if len(pieces) > _PREFACE_PIECES or (len(start) > PREFACE_BYTES and not is_http):
             data.layer = _Closed(data.context)
             return
         state = self._clients.of(data.context.client)
@@ -365,28 +367,6 @@ def _encrypted(context: Context, data: bytes) -> bytes:
     return data
 
 
-def host_header(context: Context, data_client: bytes, data_server: bytes) -> str | None:
-    """Returns the `Host` of an incomplete request head. Replaces mitmproxy's search, which takes cubic time.
-
-    Raises NeedsMoreData until the field or the end of the head has arrived, or 64 KiB of it.
-    """
-    if context.client.transport_protocol != "tcp" or data_server or not _starts_like_http(data_client):
-        return None
-    for line in data_client.split(b"\n")[1:-1]:
-        if line in (b"", b"\r"):
-            return None
-        name, _, value = line.partition(b":")
-        if name.lower() == b"host":
-            return value.strip().decode("utf-8", "surrogateescape") or None
-    if len(data_client) > _PREFACE_BYTES:
-        return None
-    raise NeedsMoreData
-
-
-def _starts_like_http(data: bytes) -> bool:
-    return data[:3].isalpha() and b"HTTP/" in data.partition(b"\n")[0]
-
-
 def bound_messages(limits: MessageLimits, clients: Clients) -> None:
     """Replaces mitmproxy's HTTP/1 readers in this process by those that enforce the limits."""
     _Bounded.limits = limits
@@ -396,5 +376,3 @@ def bound_messages(limits: MessageLimits, clients: Clients) -> None:
     # mitmproxy checks the type of every field of every message, except under `python -O`.
     replaced = http.MessageData
     replaced.__post_init__ = lambda _: None
-    finder: Any = NextLayer
-    finder._get_host_header = staticmethod(host_header)

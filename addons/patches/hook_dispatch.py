@@ -2,13 +2,15 @@
 
 mitmproxy asks every addon for each of the fifteen or so events of a request, which takes a good part of its time.
 
-Written against mitmproxy 12.2; `tests/addons/test_hook_dispatch.py` compares this with what mitmproxy does by itself.
+Upstream would have to remember which addons have which hooks.
 """
 
 from typing import Any
 
 from mitmproxy import exceptions, hooks
 from mitmproxy.addonmanager import AddonManager, safecall, traverse
+
+CHECKED_WITH = "12.2.3"
 
 
 class HookDispatch(AddonManager):

@@ -5,8 +5,8 @@ puts the restored answer into these events, so the flow holds what the upstream 
 into the flow for a moment would not do: `response` hooks that end without suspending run while mitmproxy still holds
 the connection's lock, and the event loop may run other callbacks before the response is sent.
 
-Written against mitmproxy 12.2; `tests/addons/test_response_delivery.py` fails when the internals that this module
-builds on change. Without the replaced class, the client would get the protected answer.
+Without the replaced class, the client would get the protected answer. Upstream would have to let a hook set the body
+that is sent apart from the body that the flow keeps.
 """
 
 from copy import copy
@@ -22,6 +22,8 @@ from mitmproxy.proxy.layers.http._events import ResponseData, ResponseHeaders
 from addons.fail_closed import fail_closed
 from addons.flow_state import FlowStates
 from gateway.errors import GatewayError
+
+CHECKED_WITH = "12.2.3"
 
 # The bodies to send in place of those of the responses.
 type Answers = WeakKeyDictionary[http.Response, bytes]

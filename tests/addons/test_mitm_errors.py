@@ -1,26 +1,15 @@
 """mitmproxy's own error pages speak as ours do, and repeat nothing of the request."""
 
-import ast
-import inspect
 import json
-from collections.abc import Iterator
 from http.client import HTTPResponse
 from io import BytesIO
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from mitmproxy.proxy.layers.http import _http1
 
-from addons.mitm_errors import error_response, speak_json
+from addons.mitm_errors import error_response
 from gateway.http.content_encoding import too_large
-
-
-@pytest.fixture
-def speaking(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(_http1, "make_error_response", _http1.make_error_response)
-    speak_json()
-    yield
 
 
 def parsed(response: bytes) -> tuple[int, dict[str, Any], str | None]:
@@ -56,18 +45,3 @@ def test_the_page(status: int, answered: int, code: str) -> None:
 def test_a_large_body_gets_the_words_of_other_limits() -> None:
     assert parsed(error_response(413))[1]["message"] == "The body is too large; send a smaller one."
     assert too_large(1024).message == "The body is larger than 1024 bytes; send a smaller one."
-
-
-@pytest.mark.usefixtures("speaking")
-def test_the_replaced_function_is_the_one_mitmproxy_calls() -> None:
-    """By name, from the module's globals, in each of the places that answer with a page, and nowhere else."""
-    assert _http1.make_error_response is error_response
-    calls = [
-        node
-        for node in ast.walk(ast.parse(inspect.getsource(_http1)))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "make_error_response"
-    ]
-    assert len(calls) == 2
-    assert [len(call.args) for call in calls] == [2, 2]
-    assert "make_error_response" in _http1.Http1Server.send.__code__.co_names
-    assert "make_error_response" in _http1.Http1Server.read_headers.__code__.co_names

@@ -10,8 +10,8 @@ from mitmproxy.proxy import commands, context, events, layer
 from mitmproxy.proxy.layers import TCPLayer
 from mitmproxy.test import taddons, tflow, tutils
 
-from addons.patches.head_limits import host_header
-from addons.unprotected_tunnels import UnprotectedTunnels, parse_hellos_once
+from addons.patches.first_bytes import host_header, replace_searches
+from addons.unprotected_tunnels import UnprotectedTunnels
 from gateway.config.unprotected_hosts import UnprotectedHosts, read_unprotected_hosts
 from gateway.errors import Forbidden
 
@@ -145,7 +145,7 @@ def test_a_hello_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
         parsed.append(data)
 
     monkeypatch.setattr(NextLayer, "_get_client_hello", staticmethod(parse))
-    parse_hellos_once()
+    replace_searches()
     data = tunnel("192.0.2.1", client_hello("github.com"))
     with taddons.context(finder := NextLayer()) as mitm:
         mitm.configure(finder, allow_hosts=["nothing"])

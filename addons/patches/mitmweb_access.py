@@ -2,7 +2,7 @@
 
 A page of another site whose name is made to lead to this machine (DNS rebinding) could otherwise have a browser talk to
 mitmweb as if it were that site. mitmweb itself asks for the token, on every address, but only once it has read the
-body.
+body. Upstream would have to check the host and the token before the body.
 """
 
 from collections.abc import Iterable
@@ -10,6 +10,8 @@ from ipaddress import ip_address
 from typing import Any
 
 from mitmproxy.tools.web.app import Application, RequestHandler
+
+CHECKED_WITH = "12.2.3"
 
 # For whoever is not signed in: the form with the token.
 _LOGIN_BYTES = 64 * 1024

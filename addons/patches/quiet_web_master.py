@@ -1,0 +1,54 @@
+"""mitmweb without the work that no browser needs, and with only the content views that model traffic needs.
+
+Upstream would have to serialize flows only for connected browsers, and offer a way to remove content views.
+"""
+
+from collections.abc import Sequence
+
+from mitmproxy import contentviews, flow, options
+from mitmproxy.tools.web.app import ClientConnection
+from mitmproxy.tools.web.master import WebMaster
+
+from addons.content_view import ProtectedView
+from addons.patches.mitmweb_access import BoundedApplication
+from gateway.config.settings import Settings
+
+CHECKED_WITH = "12.2.3"
+
+# The content views of mitmweb for what model providers send. Those for binary protocols take up to 0.2 s to fail where
+# `RUST_BACKTRACE` is set, in the thread that serves clients, and show the paths of this machine.
+_VIEWS = frozenset(
+    {"hex dump", "hex stream", "image", "json", "multipart form", "query", "raw", "url-encoded", "xml/html"}
+)
+
+
+class QuietWebMaster(WebMaster):
+    """mitmweb that serializes flows only while a browser is connected: that takes longer than protecting them."""
+
+    def __init__(self, opts: options.Options, settings: Settings) -> None:
+        super().__init__(opts, with_termlog=False)
+        names = (settings.web_host, *settings.web_names)
+        self.app = BoundedApplication(self, names, settings.body_limit_bytes)
+        self._add = self.view.add
+        self.view.add = self._add_released  # type: ignore[method-assign]
+
+    def _add_released(self, flows: Sequence[flow.Flow]) -> None:
+        """Adds flows to the list. None is held yet: a duplicate of one that is held has no client that waits for it."""
+        for each in flows:
+            each.intercepted = False
+        self._add(flows)
+
+    def _sig_view_add(self, flow: flow.Flow) -> None:
+        if ClientConnection.connections:
+            super()._sig_view_add(flow)
+
+    def _sig_view_update(self, flow: flow.Flow) -> None:
+        if ClientConnection.connections:
+            super()._sig_view_update(flow)
+
+
+def use_own_views() -> None:
+    """Leaves the content views that show model traffic, and adds the gateway's, in this process."""
+    for view in contentviews.registry.keys() - _VIEWS:
+        del contentviews.registry._by_name[view]
+    contentviews.add(ProtectedView())

@@ -1,0 +1,53 @@
+"""Prints how large the tree is, next to its bounds. Fails if a bound is exceeded."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+PRODUCT = ("run_proxy.py", "addons", "gateway")
+TESTS = ("tests",)
+LINES_PER_FILE = 400
+
+
+class Figure(NamedTuple):
+    """A count and the most that it may be."""
+
+    name: str
+    value: int
+    most: int
+
+    def __str__(self) -> str:
+        return f"{self.name:44} {self.value:>7,} of at most {self.most:>6,}{'' if self.holds else '  EXCEEDED'}"
+
+    @property
+    def holds(self) -> bool:
+        return self.value <= self.most
+
+
+def lengths(root: Path, places: Sequence[str]) -> dict[str, int]:
+    """Returns the lines of each Python file in the places, blank ones and comments included."""
+    files = [
+        path for place in places for path in ([root / place] if place.endswith(".py") else (root / place).rglob("*.py"))
+    ]
+    return {str(file.relative_to(root)): len(file.read_text(encoding="utf-8").splitlines()) for file in sorted(files)}
+
+
+def figures(root: Path = ROOT) -> list[Figure]:
+    product, tests = lengths(root, PRODUCT), lengths(root, TESTS)
+    return [
+        Figure("lines of product Python", sum(product.values()), 44_000),
+        Figure("lines of tests", sum(tests.values()), 40_000),
+        Figure("lines of the longest file", max([*product.values(), *tests.values()]), LINES_PER_FILE),
+    ]
+
+
+def main() -> int:
+    found = figures()
+    print(*found, sep="\n")
+    return 0 if all(figure.holds for figure in found) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -53,7 +53,7 @@ class ProxyKey:
         """Marks the client as valid, or leaves it invalid."""
         key = chosen_key(data.username, data.password)
         try:
-            await self._check(key, data.client_conn)
+            await self._check(key)
         except GatewayError:
             return
         self._keys[data.client_conn] = key
@@ -62,15 +62,15 @@ class ProxyKey:
     async def _take(self, flow: http.HTTPFlow) -> str:
         """Removes the key from a request and returns it. Raises GatewayError if it is not valid."""
         key = key_in(flow.request.headers.get_all(_AUTHORIZATION))
-        await self._check(key, flow.client_conn)
+        await self._check(key)
         del flow.request.headers[_AUTHORIZATION]
         return key
 
-    async def _check(self, key: str, client: connection.Client) -> None:
+    async def _check(self, key: str) -> None:
         try:
             if not key:
                 raise ProxyKeyRequired(f"The proxy requires a gateway key. {_ADVICE}")
-            await self._gateway.check_proxy_key(key, client.peername)
+            await self._gateway.check_proxy_key(key)
         except Unauthorized as error:
             self._refused.count()
             raise ProxyKeyRequired(f"{error.message} {_ADVICE}") from None

@@ -20,7 +20,7 @@ GatewayError
 ├── TooLarge              413  body_too_large
 ├── UnsupportedMedia      415  unsupported_media_type, unsupported_encoding, attachment_refused
 ├── Unprocessable         422  validation_error
-├── TooManyRequests       429  rate_limited, quota_exceeded, locked_out
+├── TooManyRequests       429  rate_limited, quota_exceeded
 ├── InternalError         500  internal_error
 ├── BadUpstream           502  upstream_unreachable, upstream_invalid
 ├── Unavailable           503  detection_failed, detection_timeout, gateway_unavailable, store_unavailable, overloaded,
@@ -38,7 +38,7 @@ from gateway.models import Entity, ReceiptRef, RefusedText
 
 # Errors that may pass when the request is sent again, and those of their codes that do not.
 _WORTH_RETRYING = frozenset({408, 409, 429, 502, 503, 504})
-_PERMANENT = frozenset({"receipt_log_broken", "quota_exceeded", "locked_out"})
+_PERMANENT = frozenset({"receipt_log_broken", "quota_exceeded"})
 
 
 class GatewayError(Exception):

@@ -121,7 +121,7 @@ def _authentication_error(request: Request) -> GatewayError | None:
         return None
     callers = request.app.state.container.callers
     try:
-        callers.authenticate(request.headers.raw, request.url.query, client=request.client)
+        callers.authenticate(request.headers.raw, request.url.query)
     except GatewayError as refusal:
         return refusal
     return None

@@ -130,8 +130,7 @@ class NativeRoute(APIRoute):
                     outcome = _code(error)
                 # The routes of calls with text, whose refusals are recorded, have the names of their operations.
                 if self.name in OPERATIONS:
-                    sent = partial(container.callers.identify, request.headers.raw, request.url.query)
-                    identify = partial(sent, client=request.client)
+                    identify = partial(container.callers.identify, request.headers.raw, request.url.query)
                     await container.refusals.record(error, request.state.request_id, self.name, identify, code=outcome)
                 raise
             finally:
@@ -142,7 +141,7 @@ class NativeRoute(APIRoute):
         async def strict(request: Request, container: Container) -> Response:
             # The dispatcher in this process may have authenticated already. The rate limit counts a request once.
             caller = getattr(request.state, "caller", None) or container.callers.authenticate(
-                request.headers.raw, request.url.query, client=request.client
+                request.headers.raw, request.url.query
             )
             if needed is not None:
                 check_scope(caller, KeyScope(needed))

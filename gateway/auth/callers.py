@@ -6,12 +6,11 @@ from hashlib import sha256
 from gateway.auth.api_keys import KeyRing
 from gateway.auth.credentials import PROVIDER_CREDENTIALS, KeySearch, refuse_repeated
 from gateway.auth.grants import check_scope
-from gateway.auth.lockout import Lockout
 from gateway.auth.query_key import take_keys
 from gateway.auth.quotas import Quotas
 from gateway.auth.rate_limit import RateLimiter
 from gateway.errors import BadRequest, Unauthorized
-from gateway.http.types import Address, Field
+from gateway.http.types import Field
 from gateway.models import Caller, Scope
 
 
@@ -27,16 +26,15 @@ class Callers:
         self._keys = keys
         self._limits = limits
         self._quotas = quotas
-        self._lockout = Lockout()
         self._key_search = key_search
         self._digest_key = digest_key
 
-    def authenticate(self, fields: Iterable[Field], query: str = "", *, client: Address) -> Caller:
+    def authenticate(self, fields: Iterable[Field], query: str = "") -> Caller:
         """Identifies the caller and counts the request against the key's rate and quotas.
 
         Raises Unauthorized, and TooManyRequests beyond the rate or a quota.
         """
-        caller = self.identify(fields, query, client=client)
+        caller = self.identify(fields, query)
         self._count(caller)
         return caller
 
@@ -44,22 +42,16 @@ class Callers:
         self._limits.check(caller.key_id)
         self._quotas.charge(caller, requests=1)
 
-    def identify(self, fields: Iterable[Field], query: str = "", *, client: Address) -> Caller:
+    def identify(self, fields: Iterable[Field], query: str = "") -> Caller:
         """Identifies the caller by its gateway key, without counting the request.
 
         The key is in `X-SVC-Key`, else where a provider's client puts its own: `Authorization: Bearer`, `x-api-key`,
-        `api-key`, `x-goog-api-key` or the query's `key`. `client` is the address that the call came from. Raises
-        Unauthorized, and TooManyRequests for wrong keys from an address that is locked out.
+        `api-key`, `x-goog-api-key` or the query's `key`. Raises Unauthorized.
         """
         secret = _gateway_key({name.lower(): value.decode("utf-8", "surrogateescape") for name, value in fields}, query)
         if not secret:
             raise Unauthorized("Send a gateway key as `Authorization: Bearer …`, `X-SVC-Key` or your client's API key.")
-        try:
-            return self._keys.authenticate(secret)
-        except Unauthorized as error:
-            if error.code == Unauthorized.default_code:
-                self._lockout.count(client, secret)
-            raise
+        return self._keys.authenticate(secret)
 
     def key_id(self, fields: Iterable[Field], query: str = "", *, proxied: bool = False) -> str | None:
         """Returns the id of the gateway key that a call was sent with: None without one, empty if it is not valid."""
@@ -67,23 +59,23 @@ class Callers:
         secret = given.get(b"x-svc-key") if proxied else _gateway_key(given, query)
         return self._keys.key_id(secret) if secret else None
 
-    def authenticate_proxied(self, path: str, fields: Sequence[Field], *, client: Address) -> Caller:
+    def authenticate_proxied(self, path: str, fields: Sequence[Field]) -> Caller:
         """Identifies a proxy client, and counts the request as `authenticate` does if it sends a gateway key.
 
         Raises as `identify_proxied` does; TooManyRequests; Forbidden for a key without the scope `chat`.
         """
-        caller = self.identify_proxied(path, fields, client=client)
+        caller = self.identify_proxied(path, fields)
         check_scope(caller, Scope.CHAT)
         if any(name.lower() == b"x-svc-key" for name, _ in fields):
             self._count(caller)
         return caller
 
-    def identify_proxied(self, path: str, fields: Sequence[Field], *, client: Address) -> Caller:
+    def identify_proxied(self, path: str, fields: Sequence[Field]) -> Caller:
         """Identifies a proxy client by `X-SVC-Key`, else by a digest of its provider credentials.
 
         Clients that send no credential at all share one caller. `path` includes the query. Raises Unauthorized for an
-        invalid gateway key, and for a gateway key anywhere but in `X-SVC-Key`; TooManyRequests as `identify` does;
-        BadRequest for a repeated credential.
+        invalid gateway key, and for a gateway key anywhere but in `X-SVC-Key`; BadRequest for a
+        repeated credential.
         """
         refuse_repeated(fields)
         others = [(name, value) for name, value in fields if name.lower() != b"x-svc-key"]
@@ -91,7 +83,7 @@ class Callers:
             raise Unauthorized("A gateway key was sent outside `X-SVC-Key`, where the provider would read it.")
         given = {name.lower(): value for name, value in fields}
         if b"x-svc-key" in given:
-            return self.identify([(b"x-svc-key", given[b"x-svc-key"])], client=client)
+            return self.identify([(b"x-svc-key", given[b"x-svc-key"])])
         sent = [given[name] for name in sorted(PROVIDER_CREDENTIALS) if name in given]
         key_id = "proxy_" + sha256(self._digest_key + b"\n".join(sent)).hexdigest()[:16]
         return Caller(key_id, Scope.CLIENT, identified=any(sent))

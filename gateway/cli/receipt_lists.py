@@ -20,8 +20,7 @@ from gateway.receipts.value_search import find_receipts
 from gateway.store import ReadOnlyStore
 
 _INCOMPLETE = (
-    f"Receipts may be missing: some have more than {MOST_VALUES} values, are of an older version, or were made with "
-    "another installation key."
+    f"Receipts may be missing: some have more than {MOST_VALUES} values, or were made with another installation key."
 )
 
 

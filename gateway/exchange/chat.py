@@ -19,7 +19,7 @@ from gateway.exchange.operations import Question
 from gateway.exchange.pipeline import Pipeline
 from gateway.exchange.state import Exchange
 from gateway.http.strict_json import dump, parse_object
-from gateway.http.types import Address, Field
+from gateway.http.types import Field
 from gateway.ids import new_request_id
 from gateway.models import Caller
 from gateway.surfaces import Surface, SurfaceRegistry, UpstreamSurface
@@ -108,14 +108,12 @@ class ChatHandler:
             forward=self._forward,
         )
 
-    async def textless(
-        self, origin: str, path: str, fields: Sequence[Field], client: Address
-    ) -> tuple[Destination, list[Field]]:
+    async def textless(self, origin: str, path: str, fields: Sequence[Field]) -> tuple[Destination, list[Field]]:
         """Returns the destination of a proxied call without a body, and the header fields that may go there.
 
         `path` is as sent, including the query. Raises NotFound (`unknown_route`) if it holds private text.
         """
-        caller = self._callers.authenticate_proxied(path, fields, client=client)
+        caller = self._callers.authenticate_proxied(path, fields)
         destination = self.host_for(None, origin, path, fields)
         return destination, await self._pipeline.forwarded_headers(destination, caller)
 

@@ -132,7 +132,7 @@ class CheckedHead(NamedTuple):
 class Gateway(Protocol):
     """The calls of a listener to the gateway. A request is known by its id from `open` to `close` or `fail`."""
 
-    async def check_proxy_key(self, key: str, client: Address) -> None:
+    async def check_proxy_key(self, key: str) -> None:
         """Checks the gateway key of a proxy client. Raises GatewayError."""
 
     async def check_head(self, call: Call) -> CheckedHead:

@@ -26,7 +26,6 @@ from gateway.exchange.state import Exchange
 from gateway.http.content_encoding import decode
 from gateway.http.methods import METHODS
 from gateway.http.strict_json import check_media_type, parse_object
-from gateway.http.types import Address
 from gateway.models import Caller, Scope
 from gateway.usage import count_other_call
 from gateway.wires import Body, Wire
@@ -59,11 +58,11 @@ class Dispatcher:
         self._app = app
         self._exchanges: dict[str, Exchange] = {}
 
-    async def check_proxy_key(self, key: str, client: Address) -> None:
+    async def check_proxy_key(self, key: str) -> None:
         field = (b"x-svc-key", key.encode("utf-8", "surrogateescape"))
         outcome = "connected"
         try:
-            check_scope(self._callers.identify([field], client=client), Scope.CHAT)
+            check_scope(self._callers.identify([field]), Scope.CHAT)
         except GatewayError as error:
             outcome = error.code
             raise
@@ -117,8 +116,8 @@ class Dispatcher:
     def _caller_of(self, call: Call) -> Caller:
         """Returns the caller without counting the call. Raises GatewayError."""
         if call.listener is Listener.PROXY:
-            return self._callers.identify_proxied(call.path, call.fields, client=call.client)
-        return self._callers.identify(call.fields, call.path.partition("?")[2], client=call.client)
+            return self._callers.identify_proxied(call.path, call.fields)
+        return self._callers.identify(call.fields, call.path.partition("?")[2])
 
     async def _open(self, call: Call) -> ForwardedRequest | NativeResponse:
         path, _, query = call.path.partition("?")
@@ -139,7 +138,7 @@ class Dispatcher:
 
     async def _open_chat(self, call: Call, wire: Wire) -> ForwardedRequest | NativeResponse:
         query = call.path.partition("?")[2]
-        caller = self._callers.authenticate(call.fields, query, client=call.client)
+        caller = self._callers.authenticate(call.fields, query)
         check_scope(caller, Scope.CHAT)
         if call.method != "GET":
             check_media_type(_header(call, b"content-type"))
@@ -151,7 +150,7 @@ class Dispatcher:
 
     async def _open_proxied(self, call: Call, wire: Wire, operation: str) -> ForwardedRequest:
         source, body = self._read(call)
-        caller = self._callers.authenticate_proxied(call.path, call.fields, client=call.client)
+        caller = self._callers.authenticate_proxied(call.path, call.fields)
         model = wire.model(body, call.path.partition("?")[0])
         destination = self._chat.host_for(model, call.origin, call.path, call.fields)
         return await self._protect(call, wire, source, body, caller, destination, operation=operation, streams=True)
@@ -209,11 +208,11 @@ class Dispatcher:
         if call.method not in (METHODS if call.content else _READING):
             raise NotFound("The gateway does not know this call and does not let it leave.", code="unknown_route")
         if not call.content:
-            destination, headers = await self._chat.textless(call.origin, call.path, call.fields, call.client)
+            destination, headers = await self._chat.textless(call.origin, call.path, call.fields)
             return ForwardedRequest(destination.url, headers, b"", timeout_seconds=destination.timeout_seconds)
         telemetry = next((known for known in _TELEMETRY if path.startswith(known)), None)
         if telemetry is not None and self._settings.telemetry == "drop":
-            self._callers.authenticate_proxied(call.path, call.fields, client=call.client)
+            self._callers.authenticate_proxied(call.path, call.fields)
             return NativeResponse(202, [(b"content-type", b"application/json")], b"{}", telemetry)
         if is_beyond_json(path):
             raise NotFound(f"{BEYOND_JSON}; `intercept_hosts` can omit the host.", code="unknown_route")

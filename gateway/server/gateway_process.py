@@ -28,7 +28,6 @@ from gateway.exchange.messages import (
     StreamEnd,
     StreamPlan,
 )
-from gateway.http.types import Address
 from gateway.workers.cores import share_one_core
 from gateway.workers.event_loop import run
 from gateway.workers.memory import bound_free_memory, trim, use_huge_pages
@@ -57,8 +56,8 @@ class RemoteGateway:
     def __init__(self, link: Link) -> None:
         self._link = link
 
-    async def check_proxy_key(self, key: str, client: Address) -> None:
-        await self._link.call("check_proxy_key", key, client)
+    async def check_proxy_key(self, key: str) -> None:
+        await self._link.call("check_proxy_key", key)
 
     async def check_head(self, call: Call) -> CheckedHead:
         checked: CheckedHead = await self._link.call("check_head", call)

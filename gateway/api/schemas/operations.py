@@ -19,7 +19,7 @@ _OPEN = frozenset(
     }
 )
 _ANY = _OPEN | {
-    *("unauthorized", "key_expired", "locked_out", "rate_limited", "quota_exceeded", "upgrade_refused"),
+    *("unauthorized", "key_expired", "rate_limited", "quota_exceeded", "upgrade_refused"),
     "validation_error",
 }
 _BODY = _ANY | {

@@ -27,7 +27,7 @@ KeyId = Annotated[str, Field(pattern=r"^key_[0-9a-f]{16}$", description="Id of t
 Sequence = Annotated[int, Field(ge=1)]
 
 
-_SALT = "Random, so that `hash` confirms no guess of the sequence. Missing in records of older versions."
+_SALT = "Random, so that `hash` confirms no guess of the sequence."
 
 
 def _for_operators(description: str) -> Any:
@@ -157,8 +157,8 @@ class FoundReceiptsReply(ReceiptListReply):
     """A page of the receipts of a value, newest first."""
 
     complete: bool = Field(
-        description="`false` if the log has receipts that a search may miss: with too many values, of an older version "
-        "of the gateway, or made with another installation key."
+        description="`false` if the log has receipts that a search may miss: with too many values, or made with "
+        "another installation key."
     )
 
 

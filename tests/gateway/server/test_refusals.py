@@ -167,7 +167,7 @@ async def test_native_operations(
 async def test_a_client_sees_its_own_refusals_only(dispatcher: Dispatcher, container: Container) -> None:
     call = await native(container, "/v1/protect", {"text": TEXT, "policy_id": "no-cards"})
     await dispatcher.open(call)
-    owner = container.callers.identify(call.fields, client=None)
+    owner = container.callers.identify(call.fields)
     assert (await container.receipts.list(owner, 10, 0))[1] == 1
     assert (await container.receipts.list(Caller("key_other", Scope.CLIENT), 10, 0))[1] == 0
 

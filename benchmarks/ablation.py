@@ -43,10 +43,10 @@ from gateway.detection.ner.builtin import BuiltinModel
 from gateway.detection.ner.finder import NameFinder
 from gateway.detection.ner.lists import Lists
 from gateway.detection.normalized_text import NormalizedText
+from gateway.detection.plugins import plugin_modules
 from gateway.detection.recognizer import EntityType, Match, PatternRecognizer, Recognizer
 from gateway.evaluation import Predictor
 from gateway.models import Entity, PrivacyMode
-from gateway.plugins import plugin_modules
 from gateway.policy import PolicyRegistry
 from gateway.protection.protector import Protector
 

@@ -16,7 +16,6 @@ from gateway.auth.rate_limit import RateLimiter
 from gateway.config.installation_key import installation_key
 from gateway.config.settings import Settings
 from gateway.detection import builtin_detector
-from gateway.detection.engine_factory import open_engines
 from gateway.errors import NotFound, Unavailable
 from gateway.exchange.chat import ChatHandler
 from gateway.exchange.operations import Operations
@@ -37,6 +36,7 @@ from gateway.store import Store, open_store
 from gateway.surfaces import SurfaceRegistry
 from gateway.vault import Vault
 from gateway.wires import Wires
+from gateway.workers.detection_engines import open_engines
 from gateway.workers.search_processes import Searches
 from gateway.workers.thread_pool import Workers
 

@@ -111,6 +111,7 @@ BREACHES = {
     "an import upwards": ("gateway/text/dates.py", "from gateway.exchange import state"),
     "a circle": ("gateway/ids.py", "import gateway.exchange.state"),
     "a circle within a folder": ("gateway/assessment/weights.py", "from gateway.assessment import risk"),
+    "another package in detection": ("gateway/detection/memory.py", "import gateway.config"),
     "mitmproxy in the gateway": ("gateway/http/types.py", "import mitmproxy"),
     "an addon in the gateway": ("gateway/container.py", "import addons.logs"),
     "SQLite outside its backend": ("gateway/usage.py", "import sqlite3"),

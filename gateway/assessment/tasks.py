@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gateway.config.data_files import read_toml
+from gateway.detection.data_files import read_toml
 
 _WORDS: dict[str, Any] = read_toml(__file__)
 CATEGORIES: dict[str, str] = _WORDS["categories"]

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from gateway.config.data_files import read_toml
+from gateway.detection.data_files import read_toml
 
 
 @dataclass(frozen=True, slots=True)

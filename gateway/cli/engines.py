@@ -14,6 +14,6 @@ if TYPE_CHECKING:
 def all_engines(settings: Settings) -> "Engines":
     """Opens the engines. Raises SettingsError if a model cannot be read."""
     from gateway.detection import builtin_detector
-    from gateway.detection.engine_factory import open_engines
+    from gateway.workers.detection_engines import open_engines
 
     return open_engines(settings, builtin_detector())[0]

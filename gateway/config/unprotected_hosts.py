@@ -1,10 +1,11 @@
 """Lists known hosts of models that the proxy cannot protect, and finds them by name (`unprotected_hosts.toml`)."""
 
 import re
+import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
-from gateway.config.data_files import read_toml
 from gateway.config.host_patterns import check_host_pattern, host_regexes
 
 
@@ -34,7 +35,7 @@ class UnprotectedHosts:
 
 def read_unprotected_hosts() -> tuple[UnprotectedHost, ...]:
     """Returns the list."""
+    rows = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["hosts"]
     return tuple(
-        UnprotectedHost(tuple(map(check_host_pattern, row["patterns"])), row["clients"], row["instead"])
-        for row in read_toml(__file__)["hosts"]
+        UnprotectedHost(tuple(map(check_host_pattern, row["patterns"])), row["clients"], row["instead"]) for row in rows
     )

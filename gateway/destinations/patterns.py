@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from gateway.config.data_files import expand, read_toml
+from gateway.detection.data_files import expand, read_toml
 from gateway.detection.re2_expression import Expression
 from gateway.detection.recognizer import compile_pattern
 

@@ -11,8 +11,8 @@ from types import ModuleType
 import phonenumbers
 import stdnum
 
+from gateway.detection.plugins import plugin_modules
 from gateway.detection.recognizer import GROUPS, DefinitionError, EntityType, Recognizer
-from gateway.plugins import plugin_modules
 
 
 def discover(folders: Sequence[Path] = ()) -> tuple[Recognizer, ...]:

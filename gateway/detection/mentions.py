@@ -2,7 +2,7 @@
 
 import re
 
-from gateway.config.data_files import expressions, read_toml, word_lists
+from gateway.detection.data_files import expressions, read_toml, word_lists
 
 REACH = 400
 """How many characters before and after an `@` tell what it is."""

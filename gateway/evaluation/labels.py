@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Self
 
-from gateway.config.data_files import read_toml
+from gateway.detection.data_files import read_toml
 from gateway.errors import Unprocessable
 
 _ANY = "*"

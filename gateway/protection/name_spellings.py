@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 
-from gateway.config.data_files import word_lists
+from gateway.detection.data_files import word_lists
 
 SHORTEST = 4
 """Characters of a value, or of a part of a name, that is searched for."""

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from gateway.config.settings import CONFIGURED_UPSTREAM, Settings
+from gateway.detection.plugins import plugin_modules
 from gateway.errors import BadRequest, NotFound
 from gateway.http.types import Field
 from gateway.models import Trust
-from gateway.plugins import plugin_modules
 
 type Body = dict[str, Any]
 type Family = Literal["openai", "anthropic", "gemini"]

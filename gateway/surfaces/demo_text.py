@@ -6,7 +6,7 @@ The answer contains every placeholder of the request, to show that each value is
 import re
 from collections.abc import Callable, Sequence
 
-from gateway.config.data_files import read_toml
+from gateway.detection.data_files import read_toml
 from gateway.placeholders import looks_like_placeholder
 
 type Facts = dict[str, list[str]]

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from gateway.config.data_files import word_lists
+from gateway.detection.data_files import word_lists
 
 
 class BlockKind(StrEnum):

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeGuard
 
+from gateway.detection.plugins import plugin_modules
 from gateway.errors import GatewayError
 from gateway.models import PrivacyMode
-from gateway.plugins import plugin_modules
 from gateway.text.answers import AnswerText, Channel
 from gateway.text.fields import MessageField
 

@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 from gateway.config.settings import Settings
 from gateway.detection.detector import builtin_detector
-from gateway.detection.engine_factory import load_models
 from gateway.detection.engines import Finder, OneByOne
 from gateway.detection.ner.finder import Reader, batches
 from gateway.detection.recognizer import EntityType
 from gateway.errors import Unavailable
 from gateway.models import Entity
+from gateway.workers.detection_engines import load_models
 from gateway.workers.memory import LARGE, trim
 from gateway.workers.process_pool import Answer, NoWorker, ProcessPool, open_process_pool
 from gateway.workers.process_starter import ProcessStarter

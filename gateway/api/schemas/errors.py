@@ -5,7 +5,7 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import Field
 
 from gateway.api.schemas.parts import Reply
-from gateway.config.data_files import read_toml
+from gateway.detection.data_files import read_toml
 
 
 class ErrorCode(NamedTuple):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gateway.api.schemas.errors import responses_for
-from gateway.config.data_files import read_toml
+from gateway.detection.data_files import read_toml
 
 SCOPE = "x-svc-scope"
 """Member of an operation in the OpenAPI document: the scope that the key needs. Absent if any key, or none, will do."""

@@ -9,7 +9,7 @@ The library that reads `tokenizer.json` is not among the gateway's dependencies:
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,8 +26,15 @@ _SHORT_NAMES = {"PER": "PERSON", "LOC": "LOCATION", "GPE": "LOCATION", "ORG": "O
 
 
 def onnx_folder(folder: Path, known: Mapping[str, EntityType]) -> "OnnxFolder":
-    """Loads the model in `folder`. `known` are the recognizers' types. Raises OSError or ValueError."""
-    labels = _labels(folder / "config.json")
+    """Loads the model in `folder`. `known` are the recognizers' types. Raises ValueError if it cannot be loaded."""
+    try:
+        labels = _labels(folder / "config.json")
+        return OnnxFolder(folder, labels, _types(labels, known))
+    except (OSError, RuntimeError) as error:
+        raise ValueError("a file in the folder is missing or unreadable") from error
+
+
+def _types(labels: Iterable[str], known: Mapping[str, EntityType]) -> Mapping[str, EntityType]:
     all_types = {**known, LOCATION.name: LOCATION, ORGANIZATION.name: ORGANIZATION}
     types: dict[str, EntityType] = {}
     for label in labels:
@@ -36,7 +43,7 @@ def onnx_folder(folder: Path, known: Mapping[str, EntityType]) -> "OnnxFolder":
             if _NAME.fullmatch(name) is None:
                 raise ValueError("config.json has a label that is not a valid type name; use A-Z, 0-9 and _")
             types[label[2:]] = all_types.get(name) or EntityType(name, "custom", "Found by the operator's model.")
-    return OnnxFolder(folder, labels, types)
+    return types
 
 
 class OnnxFolder(TokenClassifier):

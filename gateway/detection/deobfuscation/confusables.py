@@ -6,8 +6,8 @@ Affects only words that mix ASCII letters or digits with confusables; words in a
 import re
 from collections.abc import Iterator
 
-from gateway.config.data_files import word_lists
 from gateway.detection.alphabet import LETTERS
+from gateway.detection.data_files import word_lists
 from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, Edit, RewriteKind
 from gateway.detection.re2_expression import neighbourhoods
 from gateway.detection.recognizer import compile_pattern

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from gateway.config.data_files import word_lists
+from gateway.detection.data_files import word_lists
 from gateway.models import Entity
 
 _LISTS = word_lists(__file__)

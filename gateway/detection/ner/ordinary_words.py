@@ -5,7 +5,7 @@ import re
 from bisect import bisect_right
 from pathlib import Path
 
-from gateway.config.data_files import word_lists
+from gateway.detection.data_files import word_lists
 
 _LISTS = word_lists(__file__)
 _LOWERCASE, _ASSISTANTS = _LISTS["lowercase"], _LISTS["assistants"]

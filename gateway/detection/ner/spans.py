@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from unicodedata import category
 
-from gateway.config.data_files import word_lists
+from gateway.detection.data_files import word_lists
 from gateway.detection.ner.other_scripts import is_spaced
 from gateway.detection.recognizers.person_name import CASE_ENDINGS
 

@@ -5,7 +5,7 @@ A label before a finding says more than the model knows: in `"city": "Austin"`, 
 
 import re
 
-from gateway.config.data_files import expressions, read_toml
+from gateway.detection.data_files import expressions, read_toml
 from gateway.detection.recognizers._street_words import BEFORE, US_STATES
 from gateway.models import Entity
 

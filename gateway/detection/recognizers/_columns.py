@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from gateway.config.data_files import expressions, read_toml
+from gateway.detection.data_files import expressions, read_toml
 from gateway.detection.prefilter import PatternSet
 from gateway.detection.recognizer import EntityType, Match, compile_pattern
 from gateway.detection.recognizers._dates import BIRTH_DATE, DATE, birth_date

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel
 
-from gateway.config.data_files import expand, one_line, read_toml
+from gateway.detection.data_files import expand, one_line, read_toml
 from gateway.detection.recognizer import EntityType
 
 type Alternatives = Annotated[str, AfterValidator(one_line)]

@@ -10,8 +10,8 @@ from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
 
-from gateway.config.data_files import expand, one_line, read_toml
 from gateway.detection.alphabet import LETTERS
+from gateway.detection.data_files import expand, one_line, read_toml
 from gateway.detection.entropy import phrases
 from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer, Validator
 from gateway.detection.recognizers._samples import filled

@@ -1,6 +1,6 @@
 """Loads `_street_words.toml`: the words of postal addresses, as RE2 alternatives."""
 
-from gateway.config.data_files import read_toml
+from gateway.detection.data_files import read_toml
 from gateway.detection.entropy import phrases
 
 _LISTS = read_toml(__file__)

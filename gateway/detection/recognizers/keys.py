@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from gateway.config.data_files import read_toml
+from gateway.detection.data_files import read_toml
 from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer
 from gateway.detection.recognizers import _key_checks as checks
 from gateway.detection.recognizers._samples import filled

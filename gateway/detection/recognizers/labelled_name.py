@@ -7,7 +7,7 @@ it consists of, and by words that forms and lists of things have in place of nam
 
 import re
 
-from gateway.config.data_files import expressions, read_toml, word_lists
+from gateway.detection.data_files import expressions, read_toml, word_lists
 from gateway.detection.recognizers._pattern_table import pattern_table
 from gateway.detection.recognizers.person_name import NO_NAMES, PARTICLES, PERSON
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
-from gateway.config.data_files import word_lists
+from gateway.detection.data_files import word_lists
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._columns import TYPES, Column, column_of

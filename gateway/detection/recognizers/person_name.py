@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 
 from pydantic import BaseModel
 
-from gateway.config.data_files import expand, expressions, one_line, read_toml, word_lists
 from gateway.detection.alphabet import LETTERS
+from gateway.detection.data_files import expand, expressions, one_line, read_toml, word_lists
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
 

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from gateway.config.data_files import expressions, read_toml
 from gateway.detection.alphabet import LETTERS
+from gateway.detection.data_files import expressions, read_toml
 from gateway.detection.entropy import inside_blob, periodic_skip
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import (

@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 
 from pydantic import BaseModel
 
-from gateway.config.data_files import read_toml
+from gateway.detection.data_files import read_toml
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.re2_expression import Expression
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern

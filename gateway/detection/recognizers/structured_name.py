@@ -8,8 +8,8 @@ if both values look like names.
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from gateway.config.data_files import expressions, read_toml, word_lists
 from gateway.detection.alphabet import LETTERS
+from gateway.detection.data_files import expressions, read_toml, word_lists
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers.labelled_name import POSSIBLE_LABELS, SURE_LABELS, full_name, is_uncased

@@ -6,8 +6,8 @@ Paths name accounts by their home folder.
 import re
 from collections.abc import Iterator, Sequence
 
-from gateway.config.data_files import expressions, read_toml, word_lists
 from gateway.detection.alphabet import LETTERS
+from gateway.detection.data_files import expressions, read_toml, word_lists
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._pattern_table import pattern_table

@@ -5,7 +5,7 @@ Plates are certain only after context words. `government_numbers.py` covers Turk
 
 import re
 
-from gateway.config.data_files import word_lists
+from gateway.detection.data_files import word_lists
 from gateway.detection.recognizer import EntityType
 from gateway.detection.recognizers._pattern_table import pattern_table
 

@@ -1,7 +1,11 @@
-"""What docs/adding-a-recognizer.md and docs/detection.md print works, and is so."""
+"""The examples of docs/adding-a-recognizer.md, docs/detection.md and the package's README work."""
 
 import json
+import os
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -16,6 +20,25 @@ from tests.gateway.evaluation.words import seeker
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 LOOK_ALIKES = json.loads((DOCS.parent / "tests/vectors/detection/look_alikes.json").read_text("utf-8"))
+
+
+@pytest.mark.slow
+def test_the_package_works_without_the_rest_of_the_gateway(tmp_path: Path) -> None:
+    gateway = DOCS.parent / "gateway"
+    shutil.copytree(gateway / "detection", tmp_path / "gateway" / "detection", ignore=shutil.ignore_patterns("*.pyc"))
+    for name in ("models.py", "errors.py"):
+        shutil.copy(gateway / name, tmp_path / "gateway")
+    (tmp_path / "gateway" / "__init__.py").touch()
+    patterns, names, recognizer = re.findall(
+        r"```python\n(.*?)```", (gateway / "detection/README.md").read_text(), re.DOTALL
+    )
+    environ = os.environ | {"PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-c", patterns + names + recognizer]
+    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=True)
+    assert re.findall(r"^[A-Z_]+ \d+ \d+", done.stdout, re.MULTILINE) == ["EMAIL_ADDRESS 15 32", "PHONE_NUMBER 34 49"]
+    assert {"type='PERSON', start=0, end=8", "type='LOCATION', start=18, end=24"} <= set(
+        re.findall(r"type='[A-Z]+', start=\d+, end=\d+", done.stdout)
+    )
 
 
 @pytest.mark.slow

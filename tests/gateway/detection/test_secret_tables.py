@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from gateway.config.data_files import expand
 from gateway.detection import discovery
+from gateway.detection.data_files import expand
 from gateway.detection.normalized_text import normalize_text
 from gateway.detection.recognizer import FunctionRecognizer
 from gateway.detection.recognizers.secrets import _locator, _vocabulary

@@ -11,12 +11,12 @@ import pytest
 
 from gateway.config.settings import Settings, load_settings
 from gateway.detection import builtin_detector
-from gateway.detection.engine_factory import open_engines
 from gateway.detection.engines import OneByOne
 from gateway.detection.recognizer import EntityType
 from gateway.errors import Unavailable
 from gateway.models import Entity
 from gateway.workers import process_pool
+from gateway.workers.detection_engines import open_engines
 from gateway.workers.process_pool import open_process_pool
 from gateway.workers.process_starter import open_process_starter
 from gateway.workers.search_processes import (

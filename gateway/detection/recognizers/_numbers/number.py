@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator
 
-from gateway.config.data_files import expand, read_toml
+from gateway.detection.data_files import expand, read_toml
 from gateway.detection.entropy import phrases
 from gateway.detection.recognizer import EntityType
 from gateway.detection.recognizers._numbers import checks, checks_world

@@ -13,7 +13,7 @@ from functools import partial
 
 from pydantic import BaseModel
 
-from gateway.config.data_files import expand, one_line, read_toml
+from gateway.detection.data_files import expand, one_line, read_toml
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.re2_expression import Re2Match
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern

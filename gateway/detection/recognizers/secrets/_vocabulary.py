@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from gateway.config.data_files import expand, one_line, read_toml
+from gateway.detection.data_files import expand, one_line, read_toml
 from gateway.detection.entropy import phrases, word_set
 from gateway.detection.re2_expression import Expression
 from gateway.detection.recognizer import compile_pattern

@@ -41,7 +41,6 @@ def load_models(settings: Settings, known: Mapping[str, EntityType]) -> Sequence
 
         try:
             models.append(onnx_folder(settings.detection_model, known))
-        except (OSError, ValueError, RuntimeError) as error:
-            reason = str(error) if isinstance(error, ValueError) else "a file in the folder is missing or unreadable"
-            raise SettingsError(f"detection_model: {reason}") from error
+        except ValueError as error:
+            raise SettingsError(f"detection_model: {error}") from error
     return models

@@ -1,7 +1,6 @@
 """The state of a flow while it is served. Plain text and credentials are kept here and never in the flow itself."""
 
 import gc
-from asyncio import Future
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -13,7 +12,6 @@ from mitmproxy.proxy.mode_specs import ReverseMode
 from addons.flow_copies import Notes
 from addons.streamed_answers import StreamedAnswer
 from gateway.exchange.messages import ForwardedRequest, Listener
-from gateway.exchange.streaming import AnswerStream
 from gateway.models import ReceiptRef
 from gateway.wires import Wire
 from gateway.wires.error_shapes import ErrorShape, error_shape_of
@@ -28,8 +26,7 @@ class FlowState:
     gateway handles it. `headers` are the client's own, including credentials. `forwarded` is the protected request,
     `answer` the client's answer and `guard` the verdict on it. `shown` is the copy that operators see, with its
     `notes`; `receipt` names the receipt of a call that was not forwarded. `late` tells that the upstream timed out.
-    `restorer` restores the answer if it streams, as soon as the gateway has said how; `stream` is the answer while it
-    streams. `watch` reports a flow that is dropped before it ends.
+    `stream` is the answer while it streams. `watch` reports a flow that is dropped before it ends.
     """
 
     request_id: str
@@ -48,7 +45,6 @@ class FlowState:
     notes: Notes | None = None
     receipt: ReceiptRef | None = None
     late: bool = False
-    restorer: Future[AnswerStream | None] | None = field(default=None, repr=False)
     stream: StreamedAnswer | None = field(default=None, repr=False)
     watch: "finalize[Any, Any] | None" = field(default=None, repr=False)
 

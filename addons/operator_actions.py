@@ -59,10 +59,13 @@ class OperatorHold:
     async def _apply_edit(self, flow: http.HTTPFlow, state: FlowState, edited: bytes) -> None:
         if len(edited) > self._limit:
             raise EditRefused.because("the edited body is larger than `body_limit_bytes`. Shorten it.")
-        forwarded = await self._gateway.edit(state.request_id, edited)
-        assert forwarded.receipt is not None
-        flow.request.content = forwarded.body
-        self._review.edited(flow, state, forwarded.receipt)
+        accepted = await self._gateway.edit(state.request_id, edited)
+        assert accepted.receipt is not None
+        assert state.forwarded is not None
+        # The answer names the receipt of the request itself.
+        state.forwarded = accepted._replace(receipt=state.forwarded.receipt)
+        flow.request.content = accepted.body
+        self._review.edited(flow, state, accepted.receipt)
 
     def refused(self, flow: http.HTTPFlow, error: GatewayError) -> None:
         """Shapes the refusal; called by `fail_closed`."""

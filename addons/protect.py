@@ -15,6 +15,7 @@ from mitmproxy import exceptions, http
 from mitmproxy.flow import Error
 from mitmproxy.net.http.http1 import expected_http_body_size
 
+from addons.accepted_heads import AcceptedHeads
 from addons.credentials import scrub, scrub_answer, seal, take_query_key, without_proxy_headers
 from addons.fail_closed import Refusals, answer_with, disarm, fail_closed
 from addons.flow_state import FlowState, FlowStates, listener_of
@@ -29,6 +30,7 @@ from gateway.auth.credentials import KeySearch, scrub_secrets, secrets_of
 from gateway.auth.query_key import is_google, with_key
 from gateway.errors import BadUpstream, GatewayError, NotFound, Unauthorized, Unavailable
 from gateway.exchange.messages import Call, ForwardedRequest, Gateway, Listener, NativeResponse
+from gateway.exchange.streaming import AnswerStream
 from gateway.http.content_encoding import decode, too_large
 from gateway.http.security_headers import ALTERNATIVE_SERVICE, SECURITY_HEADERS, is_of_an_address
 from gateway.http.upstream_failures import Fault, of_decoding
@@ -74,6 +76,7 @@ class Protect:
         self._limit = limit
         self._key_search = key_search
         self._wires = Wires.discover()
+        self._accepted = AcceptedHeads()
 
     @fail_closed
     async def requestheaders(self, flow: http.HTTPFlow) -> None:
@@ -106,8 +109,12 @@ class Protect:
             # `open` checks the key as well, so this saves a round trip to the gateway and risks little memory.
             client.body_limit = _SMALL_BODY
             return
-        with client.held_back() if client is not None else nullcontext():
-            head = await self._gateway.check_head(_call(flow, state, b"", editable=False))
+        call = _call(flow, state, b"", editable=False)
+        head = self._accepted.find(call)
+        if head is None:
+            with client.held_back() if client is not None else nullcontext():
+                head = await self._gateway.check_head(call)
+            self._accepted.add(call, head)
         declared = expected_http_body_size(flow.request)
         if declared is not None and declared > head.body_limit:
             raise too_large(head.body_limit)
@@ -184,7 +191,7 @@ class Protect:
         self._review.released(flow, state)
 
     @fail_closed
-    async def responseheaders(self, flow: http.HTTPFlow) -> None:
+    def responseheaders(self, flow: http.HTTPFlow) -> None:
         state = self._states.of(flow)
         if state is None and not flow.live:
             return
@@ -207,8 +214,10 @@ class Protect:
         receipt = state.forwarded.receipt if state.forwarded else None
         response.headers.update(answer_headers(receipt) if receipt else {"x-svc-request-id": state.request_id})
         response.stream = False
-        restorer = await state.restorer if state.restorer is not None else None
-        if restorer is not None and is_stream(response, restorer.framing):
+        plan = state.forwarded.plan if state.forwarded else None
+        if plan is not None and state.wire is not None and is_stream(flow, plan.framing):
+            # This takes less than a tenth of a millisecond, since the plan is here already.
+            restorer = AnswerStream(state.wire, plan, limit=self._limit)
             state.stream = StreamedAnswer(restorer, state.secrets, keeps=self._review.view is not None)
             prepare_head(response, state.stream)
 
@@ -265,9 +274,8 @@ class Protect:
 
     async def _restore(self, response: http.Response, state: FlowState, received: bytes) -> None:
         """Has the gateway guard and restore the upstream's answer for the client."""
-        annotate = state.listener is Listener.GATEWAY
         try:
-            restored = await self._gateway.close(state.request_id, response.status_code, received, annotate)
+            restored = await self._gateway.close(state.request_id, response.status_code, received)
         except BadUpstream:
             raise self._reported(Fault.NOT_JSON, state) from None
         except GatewayError as error:
@@ -337,6 +345,7 @@ def _call(flow: http.HTTPFlow, state: FlowState, content: bytes, *, editable: bo
         content,
         flow.client_conn.peername,
         flow.client_conn.sockname,
+        state.wire.id if state.wire else "",
         editable,
     )
 

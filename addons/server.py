@@ -27,7 +27,6 @@ from addons.patches.response_delivery import ResponseDelivery
 from addons.preflight import authority, explained, prepared, refused_by_mitmproxy
 from addons.protect import Protect
 from addons.proxy_key import ProxyKey
-from addons.stream_restorers import StreamRestorers
 from addons.unprotected_tunnels import UnprotectedTunnels
 from addons.upstream_faults import UpstreamTimeouts
 from gateway.auth.credentials import KeySearch
@@ -99,7 +98,6 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
                     [
                         unprotected,
                         OperatorHold(gateway, states, review, refusals, settings.body_limit_bytes),
-                        StreamRestorers(gateway, states, settings.response_limit_bytes),
                         UpstreamTimeouts(states),
                         delivery,
                     ],

@@ -50,11 +50,15 @@ class StreamedAnswer:
         return self._stream.result(status)
 
 
-def is_stream(response: http.Response, framing: Framing) -> bool:
+def is_stream(flow: http.HTTPFlow, framing: Framing) -> bool:
     """Tells whether a response is the stream that was asked for, in a form that can be restored on the fly."""
+    response = flow.response
+    assert response is not None
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     is_plain = response.headers.get("content-encoding", "identity").lower() == "identity"
-    return kind == _MEDIA_TYPES[framing] and response.status_code == 200 and is_plain
+    # Clients of HTTP/1.0 cannot read chunks.
+    can_stream = flow.request.http_version != "HTTP/1.0"
+    return kind == _MEDIA_TYPES[framing] and response.status_code == 200 and is_plain and can_stream
 
 
 def prepare_head(response: http.Response, answer: Callable[[bytes], list[bytes]]) -> None:

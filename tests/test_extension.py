@@ -159,9 +159,10 @@ async def test_all_four_protect_a_request_together(added: Path, data_dir: Path) 
             Caller("key_anna", Scope.CLIENT),
             Destination(model, surface.trust),
             request_id="req_0123456789abcdef0123456789abcdef",
+            annotated=True,
         )
         answer = await surface.complete(body)
-        closed = await pipeline.close(exchange, 200, dump(answer), annotate=True)
+        closed = await pipeline.close(exchange, 200, dump(answer))
     finally:
         workers.close()
         store.close()

@@ -36,7 +36,7 @@ class Answers:
         self._patterns = patterns
         self._types = types
 
-    def plan(self, exchange: Exchange, *, annotate: bool, hold: bool = False) -> StreamPlan:
+    def plan(self, exchange: Exchange, *, hold: bool = False) -> StreamPlan:
         """Returns what restoring a streamed answer takes. Only held answers are searched for types of new values."""
         types = self._types.keys() if hold else self._types.keys() & exchange.placeholders.vocabulary.types
         return StreamPlan(
@@ -47,20 +47,20 @@ class Answers:
             exchange.body,
             exchange.request_id,
             exchange.framing or "sse",
-            exchange.note() if annotate else None,
+            exchange.note() if exchange.annotated else None,
             exchange.policy.restore,
             hold,
         )
 
-    def restore(self, exchange: Exchange, status: int, body: bytes, *, annotate: bool) -> Answer:
+    def restore(self, exchange: Exchange, status: int, body: bytes) -> Answer:
         """Guards and restores a body. Sets the exchange's verdict. Never raises."""
         outcome = "answered" if status < 400 else "upstream_error"
         tokens: tuple[int, int] | None = None
         try:
-            # Some upstreams stream to a client that has not asked for it. Where `annotate` is set, that is refused.
-            streams = exchange.framing is not None or (exchange.wire.stream is not None and not annotate)
+            # Some upstreams stream to a client that has not asked for it. Where it is annotated, that is refused.
+            streams = exchange.framing is not None or (exchange.wire.stream is not None and not exchange.annotated)
             if streams and status < 400 and not body.lstrip().startswith(b"{"):
-                return self._restore_stream(exchange, status, body, annotate=annotate)
+                return self._restore_stream(exchange, status, body)
             answer = parse_object(body)
             tokens = exchange.wire.usage(answer)
             wire = exchange.wire
@@ -68,10 +68,10 @@ class Answers:
             changed = self._restore_texts(exchange, answer)
             if exchange.verdict is not None and exchange.verdict.action == "replace":
                 outcome = "guarded"
-            if annotate:
+            if exchange.annotated:
                 exchange.wire.annotate(answer, exchange.note() if status < 400 else None)
             # An answer in which nothing is restored crosses byte for byte.
-            return Answer(dump(answer) if changed or annotate else body, outcome, tokens, ids)
+            return Answer(dump(answer) if changed or exchange.annotated else body, outcome, tokens, ids)
         except GatewayError:
             return Answer(body, "unreadable_answer" if status < 400 else outcome, tokens)
         except Exception as error:  # noqa: BLE001 - the client gets the unrestored answer
@@ -94,13 +94,13 @@ class Answers:
         changes = [_restore_text(exchange, *each) for each in passed]
         return any(changes)
 
-    def _restore_stream(self, exchange: Exchange, status: int, body: bytes, *, annotate: bool) -> Answer:
+    def _restore_stream(self, exchange: Exchange, status: int, body: bytes) -> Answer:
         """Restores a streamed answer of which the guard has to see every text as a whole."""
 
         def detect(text: str) -> Sequence[Entity]:
             return self._patterns.detect(text, exchange.placeholders)
 
-        plan = self.plan(exchange, annotate=annotate, hold=True)
+        plan = self.plan(exchange, hold=True)
         stream = AnswerStream(exchange.wire, plan, limit=len(body), detect=detect)
         restored = stream.feed(body) + stream.finish()
         end = stream.result(status)

@@ -128,7 +128,14 @@ class ChatHandler:
         surface, model = self._surfaces.resolve(wire.model(body, place), wire.family)
         destination = self._destination(surface, model, wire, path, fields)
         exchange = await self._pipeline.open(
-            wire, body, caller, destination, request_id=new_request_id(), path=place, streams=self._streaming
+            wire,
+            body,
+            caller,
+            destination,
+            request_id=new_request_id(),
+            path=place,
+            streams=self._streaming,
+            annotated=True,
         )
         with self._pipeline.answering(exchange):
             if isinstance(surface, UpstreamSurface):
@@ -137,7 +144,7 @@ class ChatHandler:
             else:
                 status, answer = 200, await surface.complete(body)
                 content = dump(answer) if exchange.framing is None else as_events(answer, usage=_wants_usage(body))
-            return exchange, status, await self._pipeline.close(exchange, status, content, annotate=True)
+            return exchange, status, await self._pipeline.close(exchange, status, content)
 
     async def playground(self, question: Question, caller: Caller) -> tuple[Exchange, dict[str, Any]]:
         """Protects a text, has the demo surface answer it, and guards and restores the answer.
@@ -155,7 +162,7 @@ class ChatHandler:
         )
         with self._pipeline.answering(exchange):
             answer = await surface.complete(body)
-            restored = await self._pipeline.close(exchange, 200, dump(answer), annotate=False)
+            restored = await self._pipeline.close(exchange, 200, dump(answer))
         note = exchange.note()
         return exchange, {
             "request_id": exchange.request_id,

@@ -24,8 +24,9 @@ class Listener(Enum):
 class Call(NamedTuple):
     """A request as received, including credentials and private text.
 
-    `path` is as sent, including the query; `origin` is the scheme and `host:port` it was sent to. `editable` tells
-    whether an operator may edit the protected request before it is forwarded.
+    `path` is as sent, including the query; `origin` is the scheme and `host:port` it was sent to. `wire` is the id of
+    the wire that serves the path, if any does. `editable` tells whether an operator may edit the protected request
+    before it is forwarded.
     """
 
     request_id: str
@@ -37,6 +38,7 @@ class Call(NamedTuple):
     content: bytes
     client: Address = None
     server: Address = None
+    wire: str = ""
     editable: bool = False
 
 
@@ -83,8 +85,7 @@ class StreamEnd:
 class ForwardedRequest(NamedTuple):
     """What may be forwarded to `url`. `receipt` is None for a call that carries no text.
 
-    If it `streams`, the answer may be a stream, which the listener restores by the `stream_plan`; it then calls `end`
-    instead of `close`.
+    If the answer may be a stream, the listener restores it by the `plan`; it then calls `end` instead of `close`.
 
     `upstream` is the name of a configured upstream; it is empty for a host that the client chose. The answer may take
     `timeout_seconds`. `placeholders` are those in the request, each once; `hidden` tells whether anything was hidden.
@@ -98,7 +99,7 @@ class ForwardedRequest(NamedTuple):
     placeholders: Sequence[str] = ()
     upstream: str = ""
     timeout_seconds: float | None = None
-    streams: bool = False
+    plan: StreamPlan | None = None
 
 
 class NativeResponse(NamedTuple):
@@ -136,7 +137,7 @@ class Gateway(Protocol):
         """Checks the gateway key of a proxy client. Raises GatewayError."""
 
     async def check_head(self, call: Call) -> CheckedHead:
-        """Checks a call of which only the head has arrived.
+        """Checks a call of which only the head has arrived. `open` checks it again, so a caller may be remembered.
 
         Raises GatewayError; a call that needs a key and has no valid one is refused here.
         """
@@ -147,17 +148,14 @@ class Gateway(Protocol):
         Raises GatewayError, which names the receipt if one was written.
         """
 
-    async def stream_plan(self, request_id: str, annotate: bool) -> StreamPlan | None:
-        """Returns what restoring a streamed answer takes, after any edit of the request. None if it has ended."""
-
-    async def close(self, request_id: str, status: int, body: bytes, annotate: bool) -> RestoredAnswer:
+    async def close(self, request_id: str, status: int, body: bytes) -> RestoredAnswer:
         """Guards and restores the upstream's answer, and records the outcome."""
 
     async def end(self, request_id: str, end: StreamEnd) -> dict[str, Any] | None:
         """Records the outcome of a streamed answer, and returns the guard's verdict on all of it."""
 
     async def edit(self, request_id: str, edited: bytes) -> ForwardedRequest:
-        """Checks an operator's edit of the body and writes a receipt for it. Raises EditRefused."""
+        """Checks an operator's edit of the body and writes its receipt, which the result names. Raises EditRefused."""
 
     def fail(self, request_id: str, outcome: str, sent: bool = False) -> None:
         """Records that a request got no answer, and whether it was sent. Does nothing for an unknown id."""

@@ -226,11 +226,13 @@ class Pipeline:
         source: bytes | None = None,
         path: str = "",
         streams: bool = False,
+        annotated: bool = False,
     ) -> Exchange:
         """Protects a parsed request in place and returns it as an exchange; its receipt is durable on return.
 
         `source` is the request as received; pass it where an operator may edit the request. `path` is that
-        of the call. `streams` tells whether the answer may be a stream.
+        of the call. `streams` tells whether the answer may be a stream, `annotated` whether the client gets the
+        gateway's `svc` member with it.
 
         Raises GatewayError for everything that must not be forwarded.
         """
@@ -291,6 +293,7 @@ class Pipeline:
             path=path,
             framing=conversation.framing if conversation.stream else None,
             resumable=conversation.resumable,
+            annotated=annotated,
         )
         if refused is not None:
             self._finish(exchange, exchange.outcome("refused", code=refused.code))
@@ -335,9 +338,9 @@ class Pipeline:
         digests = partial(self._value_digests.digests, tuple(protected.values))
         return await self._receipts.append(draft, caller.key_id, digests)
 
-    def stream_plan(self, exchange: Exchange, *, annotate: bool) -> StreamPlan:
+    def stream_plan(self, exchange: Exchange) -> StreamPlan:
         """Returns what a listener needs to restore a streamed answer on the fly."""
-        return self._answers.plan(exchange, annotate=annotate)
+        return self._answers.plan(exchange)
 
     async def end(self, exchange: Exchange, end: StreamEnd) -> None:
         """Records the outcome of a streamed answer, after the guard's last look at all of it."""
@@ -348,19 +351,19 @@ class Pipeline:
         self._remember(exchange, end.ids)
         self._finish(exchange, exchange.outcome(end.outcome, end.status, end.tokens, sent=True))
 
-    async def close(self, exchange: Exchange, status: int, body: bytes, *, annotate: bool) -> bytes:
+    async def close(self, exchange: Exchange, status: int, body: bytes) -> bytes:
         """Guards the upstream's answer, restores it for the client, and records the outcome.
 
-        `annotate` adds the gateway's `svc` member; an answer that is no JSON object then raises BadUpstream
+        An answer that is to get the gateway's `svc` member and is no JSON object raises BadUpstream
         (`upstream_invalid`). Otherwise an unreadable answer is returned unchanged, including its placeholders.
         """
         if len(body) > _THREAD_THRESHOLD:
-            answer = await asyncio.to_thread(self._answers.restore, exchange, status, body, annotate=annotate)
+            answer = await asyncio.to_thread(self._answers.restore, exchange, status, body)
         else:
-            answer = self._answers.restore(exchange, status, body, annotate=annotate)
+            answer = self._answers.restore(exchange, status, body)
         self._remember(exchange, answer.ids)
         self._finish(exchange, exchange.outcome(answer.outcome, status, answer.tokens, sent=True))
-        if annotate and answer.outcome == "unreadable_answer":
+        if exchange.annotated and answer.outcome == "unreadable_answer":
             raise BadUpstream("The upstream's answer is not a JSON object.", code="upstream_invalid")
         return answer.body
 

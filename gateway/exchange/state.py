@@ -20,7 +20,7 @@ class Exchange:
 
     `body` and `headers` are what may go to `destination`. `source` is the request as received, kept only where an
     operator may edit it; `edit` is the request id of that edit's receipt. `framing` is set if the answer may be a
-    stream, `resumable` if a later request may continue it.
+    stream, `resumable` if a later request may continue it, `annotated` if the client gets the `svc` member with it.
     """
 
     request_id: str
@@ -39,6 +39,7 @@ class Exchange:
     path: str = ""
     framing: Framing | None = None
     resumable: bool = False
+    annotated: bool = False
     verdict: Verdict | None = None
     closed: bool = False
     source: bytes | None = field(default=None, repr=False)

@@ -20,13 +20,12 @@ from gateway.exchange.messages import (
     NativeResponse,
     RestoredAnswer,
     StreamEnd,
-    StreamPlan,
 )
 from gateway.exchange.state import Exchange
 from gateway.http.content_encoding import decode
 from gateway.http.methods import METHODS
 from gateway.http.strict_json import check_media_type, parse_object
-from gateway.models import Caller, Scope
+from gateway.models import Caller, ReceiptRef, Scope
 from gateway.usage import count_other_call
 from gateway.wires import Body, Wire
 from gateway.wires.other_json import OTHER_JSON
@@ -179,12 +178,14 @@ class Dispatcher:
                 operation=operation,
                 path=call.path.partition("?")[0],
                 streams=streams,
+                annotated=call.listener is Listener.GATEWAY,
             )
         except asyncio.CancelledError as error:
             self._note(call, "cancelled")
             await self._refusals.record(error, call.request_id, operation, lambda: caller)
             raise
-        return self._forward(exchange)
+        self._exchanges[exchange.request_id] = exchange
+        return self._forwarded(exchange, exchange.receipt.ref)
 
     async def _count_other(self, call: Call) -> ForwardedRequest | NativeResponse:
         """Handles a proxied call that no wire knows, and counts what becomes of it."""
@@ -249,31 +250,26 @@ class Dispatcher:
     def _decode(self, call: Call) -> bytes:
         return decode(call.content, _header(call, b"content-encoding"), self._settings.body_limit_bytes)
 
-    def _forward(self, exchange: Exchange) -> ForwardedRequest:
-        self._exchanges[exchange.request_id] = exchange
+    def _forwarded(self, exchange: Exchange, receipt: ReceiptRef) -> ForwardedRequest:
         destination, protected = exchange.destination, exchange.protected
         minted = [each.placeholder for each in protected.transformations if each.placeholder]
         return ForwardedRequest(
             destination.url,
             exchange.headers,
             exchange.body,
-            exchange.receipt.ref,
+            receipt,
             bool(protected.hidden),
             list(dict.fromkeys(minted)),
             destination.upstream,
             destination.timeout_seconds,
-            exchange.streams,
+            self._pipeline.stream_plan(exchange) if exchange.streams else None,
         )
 
-    async def stream_plan(self, request_id: str, annotate: bool) -> StreamPlan | None:
-        exchange = self._exchanges.get(request_id)
-        return self._pipeline.stream_plan(exchange, annotate=annotate) if exchange is not None else None
-
-    async def close(self, request_id: str, status: int, body: bytes, annotate: bool) -> RestoredAnswer:
+    async def close(self, request_id: str, status: int, body: bytes) -> RestoredAnswer:
         exchange = self._exchanges.pop(request_id, None)
         if exchange is None:
             return RestoredAnswer(body)
-        restored = await self._pipeline.close(exchange, status, body, annotate=annotate)
+        restored = await self._pipeline.close(exchange, status, body)
         return RestoredAnswer(restored, exchange.verdict.as_dict() if exchange.verdict else None)
 
     async def end(self, request_id: str, end: StreamEnd) -> dict[str, Any] | None:
@@ -288,7 +284,7 @@ class Dispatcher:
         if exchange is None:
             raise EditRefused.because("the request carries no text, and none can be added. Release it unchanged.")
         receipt = await self._edits.apply(exchange, edited)
-        return ForwardedRequest("", (), exchange.body, receipt.ref)
+        return self._forwarded(exchange, receipt.ref)
 
     def fail(self, request_id: str, outcome: str, sent: bool = False) -> None:
         exchange = self._exchanges.pop(request_id, None)

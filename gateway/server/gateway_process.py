@@ -26,7 +26,6 @@ from gateway.exchange.messages import (
     NativeResponse,
     RestoredAnswer,
     StreamEnd,
-    StreamPlan,
 )
 from gateway.workers.cores import share_one_core
 from gateway.workers.event_loop import run
@@ -67,12 +66,8 @@ class RemoteGateway:
         opened: ForwardedRequest | NativeResponse = await self._link.call("open", call)
         return opened
 
-    async def stream_plan(self, request_id: str, annotate: bool) -> StreamPlan | None:
-        plan: StreamPlan | None = await self._link.call("stream_plan", request_id, annotate)
-        return plan
-
-    async def close(self, request_id: str, status: int, body: bytes, annotate: bool) -> RestoredAnswer:
-        restored: RestoredAnswer = await self._link.call("close", request_id, status, body, annotate)
+    async def close(self, request_id: str, status: int, body: bytes) -> RestoredAnswer:
+        restored: RestoredAnswer = await self._link.call("close", request_id, status, body)
         return restored
 
     async def end(self, request_id: str, end: StreamEnd) -> dict[str, Any] | None:
@@ -200,7 +195,7 @@ async def _serve(end: socket.socket, settings: Settings, searches: "Searches") -
             gateway = await stack.enter_async_context(_local_gateway(settings, searches))
             calls.update(check_proxy_key=gateway.check_proxy_key, check_head=gateway.check_head)
             calls.update(open=gateway.open, edit=gateway.edit)
-            calls.update(stream_plan=gateway.stream_plan, close=gateway.close, end=gateway.end, fail=gateway.fail)
+            calls.update(close=gateway.close, end=gateway.end, fail=gateway.fail)
             # All objects so far live as long as the process, so the collector need not scan them.
             trim()
             gc.freeze()

@@ -113,6 +113,7 @@ class _Pipeline:
                 request_id=new_request_id(),
                 path=path,
                 streams=True,
+                annotated=True,
             )
         )
 
@@ -194,7 +195,7 @@ def answers(folder: Path) -> Iterator[Check]:
         def check(rng: random.Random, longest: int) -> int:
             exchange, said = rng.choice(opened)
             content = _content(rng, rng.choice(said)[0], longest)
-            done = pipeline.container.pipeline._answers.restore(exchange, 200, content, annotate=True)
+            done = pipeline.container.pipeline._answers.restore(exchange, 200, content)
             assert done.outcome != "restore_failed", "an answer could not be restored"
             return len(content)
 
@@ -217,7 +218,7 @@ def streams(folder: Path) -> Iterator[Check]:
                 content = mutated_bytes(rng, content, longest=longest)
 
             def played(pieces: Iterable[bytes]) -> tuple[bytes, str]:
-                plan = pipeline.container.pipeline._answers.plan(exchange, annotate=True)
+                plan = pipeline.container.pipeline._answers.plan(exchange)
                 stream = AnswerStream(exchange.wire, plan, limit=1 << 24)
                 got = b"".join([*map(stream.feed, pieces), stream.finish()])
                 return got, stream.result(200).outcome

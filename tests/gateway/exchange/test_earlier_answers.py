@@ -117,7 +117,7 @@ def answer(name: str, text: str, **fields: Any) -> bytes:
 
 
 async def closed(container: Container, exchange: Exchange, body: bytes) -> str:
-    restored = json.loads(await container.pipeline.close(exchange, 200, body, annotate=True))
+    restored = json.loads(await container.pipeline.close(exchange, 200, body))
     text: str = restored["output"][0]["content"][0]["text"]
     return text
 
@@ -155,7 +155,7 @@ async def test_it_stays_closed_to_others_and_where_nothing_is_stored(container: 
 async def test_a_streamed_answer_is_continued_too(container: Container) -> None:
     first = await opened(container, input=f"I am {MAIL}", stream=True)
     hidden = placeholder(first)
-    plan = container.pipeline.stream_plan(first, annotate=True)
+    plan = container.pipeline.stream_plan(first)
     assert isinstance(plan, StreamPlan)
     stream = AnswerStream(WIRE, plan, limit=10_000)
     created = {"type": "response.created", "response": json.loads(answer("resp_20", ""))}
@@ -184,10 +184,10 @@ async def test_a_thread_goes_on_where_it_is_remembered(container: Container) -> 
 
     first = await asked(f"I am {MAIL}", type="create")
     said = {"id": "msg_1", "type": "message", "content": [{"type": "text", "text": placeholder(first)}]}
-    await container.pipeline.close(first, 200, json.dumps(said).encode(), annotate=False)
+    await container.pipeline.close(first, 200, json.dumps(said).encode())
     # A turn that the provider has paused goes on without a message.
     second = await asked(type="continue", previous_message_id="msg_1")
-    restored = await container.pipeline.close(second, 200, json.dumps(said).encode(), annotate=False)
+    restored = await container.pipeline.close(second, 200, json.dumps(said).encode())
     assert json.loads(restored)["content"][0]["text"] == MAIL
     for caller, name in ((ANNA, "msg_2"), (Caller("key_bert", Scope.CLIENT), "msg_1")):
         with pytest.raises(NotFound, match="send the whole conversation") as refused:
@@ -202,7 +202,7 @@ def message(text: str) -> dict[str, Any]:
 async def test_a_conversation_is_continued_that_was_created_with_texts(container: Container) -> None:
     async def stored(path: str, text: str, **reply: Any) -> str:
         exchange = await opened(container, ANNA, OTHER_JSON, path, items=[message(text)])
-        await container.pipeline.close(exchange, 200, json.dumps(reply).encode(), annotate=False)
+        await container.pipeline.close(exchange, 200, json.dumps(reply).encode())
         return exchange.placeholders.entries()[-1].placeholder
 
     first = await stored("/v1/conversations", f"I am {MAIL}", id="conv_40", object="conversation")
@@ -222,10 +222,10 @@ async def test_a_conversation_is_continued_that_was_created_with_texts(container
 async def test_values_of_cached_content_are_restored(container: Container, member: str) -> None:
     contents = [{"role": "user", "parts": [{"text": f"I am {MAIL}"}]}]
     cached = await opened(container, ANNA, OTHER_JSON, "/v1beta/cachedContents", contents=contents)
-    await container.pipeline.close(cached, 200, b'{"name": "cachedContents/50"}', annotate=False)
+    await container.pipeline.close(cached, 200, b'{"name": "cachedContents/50"}')
     contents = [{"role": "user", "parts": [{"text": "Who am I?"}]}]
     path = "/v1beta/models/gemini-pro:generateContent"
     asked = await opened(container, ANNA, GEMINI, path, contents=contents, **{member: "cachedContents/50"})
     said = {"candidates": [{"content": {"role": "model", "parts": [{"text": placeholder(cached)}]}}]}
-    restored = await container.pipeline.close(asked, 200, json.dumps(said).encode(), annotate=False)
+    restored = await container.pipeline.close(asked, 200, json.dumps(said).encode())
     assert json.loads(restored)["candidates"][0]["content"]["parts"][0]["text"] == MAIL

@@ -166,5 +166,5 @@ async def test_every_value_comes_back_exactly(container: Container, name: str, k
     protected = sent(json.loads(exchange.body))
     assert protected != text
     body = json.dumps(answer(protected)).encode()
-    restored = json.loads(await container.pipeline.close(exchange, 200, body, annotate=False))
+    restored = json.loads(await container.pipeline.close(exchange, 200, body))
     assert restored == answer(text)

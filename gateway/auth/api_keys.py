@@ -145,8 +145,8 @@ class KeyRing:
         now = _now()
         expires_at = self._latest() + lifetime if lifetime is not None else None
         record = KeyRecord("key_" + token_hex(8), label, scope, now, None, expires_at, grant)
-        row = KeyRow(record.key_id, label, scope.value, _digest(secret), now.isoformat(), terms=grant_json(grant))
-        row = row._replace(expires_at=expires_at.isoformat() if expires_at else None)
+        end = expires_at.isoformat() if expires_at else None
+        row = KeyRow(record.key_id, label, scope.value, _digest(secret), now.isoformat(), grant_json(grant), None, end)
         await self._store.write(lambda repositories: repositories.keys.add(row))
         await self.load()
         return secret, record

@@ -51,11 +51,10 @@ def grant_json(grant: Grant) -> str:
 
 
 def stored_grant(text: str) -> Grant:
-    """Reads a grant as it is stored; `{}` is that of a key which is not restricted."""
+    """Reads a grant as it is stored."""
     members: dict[str, Any] = json.loads(text)
-    scopes = frozenset(map(Scope, members.get("scopes", CLIENT_SCOPES)))
-    quotas = tuple(map(_quota, members.get("quotas", ())))
-    return Grant(scopes, tuple(members.get("policies", ())), tuple(members.get("models", ())), quotas)
+    scopes, quotas = frozenset(map(Scope, members["scopes"])), tuple(map(_quota, members["quotas"]))
+    return Grant(scopes, tuple(members["policies"]), tuple(members["models"]), quotas)
 
 
 def check_scope(caller: Caller, scope: Scope) -> None:

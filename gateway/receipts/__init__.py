@@ -25,7 +25,6 @@ history          the signing keys of a log one after the other, and where it sta
 rotation         replaces the signing key
 pruning          decides which records a pruning deletes
 key_loading      loads the signing key; never makes a new one for existing records
-upgrade          takes over logs of earlier versions
 open_exchanges   those whose outcome is not written yet
 interrupted      closes the exchanges of a gateway that was killed
 value_search     finds the receipts of a value by its keyed digest

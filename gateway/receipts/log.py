@@ -25,7 +25,6 @@ from gateway.receipts.receipt_proof import verify_by_proof
 from gateway.receipts.records import Receipt, Record, decoded, outcome_body, receipt_body
 from gateway.receipts.retry_queue import RetryQueue, Write
 from gateway.receipts.signing import Signer
-from gateway.receipts.upgrade import upgrade
 from gateway.receipts.value_search import FoundReceipts, SoughtValue, find_receipts, use_value_key
 from gateway.receipts.verify import LogState, Verification, check_receipt
 from gateway.store import Repositories, Store
@@ -41,7 +40,6 @@ class ReceiptLog:
     def __init__(self, store: Store, signer: Signer, folder: Path) -> None:
         """`folder` is where the checkpoint is remembered, outside the store."""
         self._store = store
-        upgrade(store, signer, folder)
         # Read before the log: other processes append first and remember the checkpoint second.
         remembered = read_checkpoint(folder)
         writer = CheckpointWriter(folder)

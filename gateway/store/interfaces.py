@@ -231,7 +231,7 @@ class Usage(Protocol):
         """Meter, name and the sum over all days, which stops at `LARGEST_NUMBER`."""
 
     def days(self, limit: int) -> list[MeterRow]:
-        """The newest `limit` days, in ascending order of day, meter and name. Leaves out the unknown day."""
+        """The newest `limit` days, in ascending order of day, meter and name."""
 
 
 class Repositories(Protocol):

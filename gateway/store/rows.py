@@ -17,9 +17,9 @@ class KeyRow(NamedTuple):
     scope: str
     secret_hash: bytes
     created_at: str
+    terms: str
     revoked_at: str | None = None
     expires_at: str | None = None
-    terms: str = "{}"
 
 
 class PreviousSecretRow(NamedTuple):
@@ -160,7 +160,7 @@ class StoredHead(NamedTuple):
 
 
 class MeterRow(NamedTuple):
-    """The amount counted under a name on a meter. `day` is `YYYY-MM-DD` in UTC, or empty where the day is unknown."""
+    """The amount counted under a name on a meter. `day` is `YYYY-MM-DD` in UTC."""
 
     day: str
     meter: str

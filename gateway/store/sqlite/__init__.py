@@ -3,7 +3,7 @@
 store, read_only            implement the interfaces
 writer, readers             the threads and their connections
 connection                  opens connections
-database_files              notices deleted files, and restores a deleted write-ahead log
+database_files              notices files that were deleted or replaced
 migrations                  runs the scripts in schema/, which make the tables
 repositories                the five repositories below, over one connection
 keys, sessions, policies, receipts, usage

@@ -72,11 +72,12 @@ def _applied(db: sqlite_utils.Database, known: Set[str]) -> set[str]:
     if not tables:
         return set()
     if "migrations" not in tables:
-        raise StoreError("the database in data_dir is not one of this gateway; choose another folder with --data-dir")
+        raise StoreError("the database in data_dir is not one of this gateway; start with another `--data-dir DIR`")
     applied = {id for (id,) in db.conn.execute("SELECT id FROM migrations")}
     if applied - known:
         raise StoreError(
-            "the database in data_dir was made by a newer version of the gateway; install that version, "
-            "or restore the backup made before it ran"
+            "the database in data_dir was made by a newer version of the gateway, or by one from before the first "
+            "release; install that version, restore a backup that this version made, or start with another "
+            "`--data-dir DIR`"
         )
     return applied

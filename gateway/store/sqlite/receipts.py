@@ -19,8 +19,7 @@ _COLUMNS = ", ".join(["sequence", *(f"CAST({name} AS BLOB)" for name in StoredRe
 _INSERT = f"INSERT INTO receipts ({', '.join(NewRecord._fields)}) VALUES "
 _VALUES = f"({', '.join('?' * len(NewRecord._fields))})"
 # Of the digests of values: a block of so many records (2^6), that of the key's mark, and where a digest is. The more
-# records in a block, the more pages those of one request change; a long conversation has a hundred. Blocks of older
-# versions had 2^10, so that some have a lower number.
+# records in a block, the more pages those of one request change; a long conversation has a hundred.
 _BLOCK, _MARK = 6, -1
 _WITH_VALUE = """
     WITH RECURSIVE blocks (block) AS (

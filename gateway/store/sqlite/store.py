@@ -9,11 +9,10 @@ from typing import Any, Self
 import sqlite_utils
 
 from gateway.errors import Unavailable
-from gateway.store.errors import StoreError
 from gateway.store.interfaces import Repositories
 from gateway.store.sqlite import migrations
 from gateway.store.sqlite.connection import connect_writer
-from gateway.store.sqlite.database_files import DatabaseFiles, restore_wal
+from gateway.store.sqlite.database_files import DatabaseFiles
 from gateway.store.sqlite.readers import Readers
 from gateway.store.sqlite.repositories import SqliteRepositories
 from gateway.store.sqlite.writer import SUBMIT_LIMIT, WRITE_LIMIT, Operation, Writer
@@ -33,11 +32,6 @@ class SqliteStore:
     @classmethod
     def open(cls, path: Path) -> Self:
         """Opens the database, creates it (0600) when it is missing, and migrates its tables. Raises StoreError."""
-        try:
-            restore_wal(path)
-        except OSError as error:
-            message = f"the write-ahead log in data_dir was deleted and cannot be restored: {type(error).__name__}"
-            raise StoreError(message) from None
         db = connect_writer(path)
         try:
             migrations.apply(db)

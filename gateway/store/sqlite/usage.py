@@ -28,6 +28,6 @@ class SqliteUsage:
         return self._conn.execute(f"SELECT meter, name, {total} FROM usage GROUP BY meter, name").fetchall()
 
     def days(self, limit: int) -> list[MeterRow]:
-        newest = "SELECT DISTINCT day FROM usage WHERE day <> '' ORDER BY day DESC LIMIT ?"
+        newest = "SELECT DISTINCT day FROM usage ORDER BY day DESC LIMIT ?"
         query = f"SELECT day, meter, name, count FROM usage WHERE day IN ({newest}) ORDER BY day, meter, name"
         return [MeterRow(*row) for row in self._conn.execute(query, [limit])]

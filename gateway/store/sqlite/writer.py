@@ -173,9 +173,8 @@ class Writer:
                     self._do_one(operation, operation.work)
             for work in self.before_commit:
                 work(self._repositories)
-            self._files.check()
             conn.execute("COMMIT")
-            # A commit to a file that was deleted meanwhile succeeds, and does not last.
+            # A commit to a file that was deleted succeeds, and does not last.
             self._files.check()
         except Exception as error:  # noqa: BLE001 - the thread must survive every failure; the waiters are told
             reason = error.message if isinstance(error, Unavailable) else error_name(error)
@@ -222,14 +221,14 @@ class Writer:
             _log.error("the store could not roll back: %s", error_name(error))
 
     def _close(self) -> None:
-        if self._files.in_place:
-            self._empty_wal()
-            self._repositories.db.close()
-            self._files.unlink_wal()
-        else:
-            # Leaves everything to the next start: the files in these places are not those of this connection.
+        try:
+            self._files.check()
+        except Unavailable:
+            # Changes nothing, because the files in these places are not those of this connection.
             self._conn.setconfig(sqlite3.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE)
-            self._repositories.db.close()
+        else:
+            self._empty_wal()
+        self._repositories.db.close()
 
     def _empty_wal(self) -> None:
         """Empties the write-ahead log, or retries later if readers are in the way, so that writes need not wait."""

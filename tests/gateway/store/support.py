@@ -8,7 +8,7 @@ from gateway.store.rows import KeyRow
 
 
 def key(name: str, **changes: object) -> KeyRow:
-    row = KeyRow(name, "a label", "client", name.encode(), "2026-01-02T03:04:05+00:00")
+    row = KeyRow(name, "a label", "client", name.encode(), "2026-01-02T03:04:05+00:00", "{}")
     return row._replace(**changes)  # type: ignore[arg-type]
 
 

@@ -1,4 +1,4 @@
-"""Files that are deleted, replaced, locked or full: nothing is written then, and nothing that was is lost."""
+"""Database files that are deleted, replaced, locked or full: no write succeeds then, and none that did is lost."""
 
 import os
 import shutil
@@ -15,7 +15,6 @@ import pytest
 from gateway.errors import Unavailable
 from gateway.store import Repositories
 from gateway.store.sqlite import SqliteStore, connection, writer
-from gateway.store.sqlite.database_files import link_of, restore_wal, wal_of
 from tests.conftest import ROOT
 from tests.gateway.store.support import add, names
 
@@ -34,13 +33,12 @@ for number in range(100_000):
 """
 
 
-def killed(path: Path, meanwhile: Callable[[], None], count: int = 40) -> list[str]:
-    """Kills a process that writes, right after `meanwhile`. Returns what it said was durable."""
+def killed(path: Path) -> list[str]:
+    """Kills a process that writes. Returns the keys that it said were durable."""
     command = [sys.executable, "-c", WRITER, str(path)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         assert process.stdout is not None
-        said = [process.stdout.readline().strip() for _ in range(count)]
-        meanwhile()
+        said = [process.stdout.readline().strip() for _ in range(40)]
         process.send_signal(signal.SIGKILL)
         said += process.stdout.read().split()
     return said
@@ -63,11 +61,7 @@ def replace(path: Path) -> None:
     Path(f"{path}.copy").replace(path)
 
 
-def make_read_only(path: Path) -> None:
-    path.chmod(0o400)
-
-
-@pytest.mark.parametrize("change", [remove, replace, make_read_only])
+@pytest.mark.parametrize("change", [remove, replace])
 @pytest.mark.parametrize("file", ["gateway.db", "gateway.db-wal", "gateway.db-shm"])
 async def test_nothing_is_written_to_files_that_changed(
     store: SqliteStore, path: Path, change: Callable[[Path], None], file: str
@@ -81,23 +75,12 @@ async def test_nothing_is_written_to_files_that_changed(
         store.check()
 
 
-async def test_a_file_that_may_be_written_to_again_is(store: SqliteStore, path: Path) -> None:
-    make_read_only(path)
-    with pytest.raises(Unavailable):
-        await store.write(add("meanwhile"))
-    path.chmod(0o600)  # noqa: ASYNC240
-    assert await store.write(add("after")) == "after"
-
-
 async def test_a_commit_to_a_log_that_is_deleted_during_it_does_not_succeed(store: SqliteStore, path: Path) -> None:
-    files = store._writer._files
-    real = files.check
+    def delete_at_commit(statement: str) -> None:
+        if statement == "COMMIT":
+            path.with_name("gateway.db-wal").unlink(missing_ok=True)
 
-    def deleted_after_the_first() -> None:
-        real()
-        wal_of(path).unlink(missing_ok=True)
-
-    files.check = deleted_after_the_first  # type: ignore[method-assign]
+    store._db.conn.set_trace_callback(delete_at_commit)
     with pytest.raises(Unavailable):
         await store.write(add("key"))
 
@@ -167,88 +150,14 @@ async def test_a_full_disk_is_unavailable_and_loses_nothing(tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("also", [(), ("gateway.db-shm",)], ids=["log", "log and index"])
-def test_a_log_that_is_deleted_before_a_crash_is_restored(path: Path, also: tuple[str, ...]) -> None:
-    def delete() -> None:
-        for name in ("gateway.db-wal", *also):
-            path.with_name(name).unlink()
-
-    said = killed(path, delete)
-    assert not wal_of(path).exists()
+@pytest.mark.parametrize("copied", [False, True], ids=["in place", "copied folder"])
+def test_commits_before_a_crash_are_there_at_the_next_start(path: Path, tmp_path: Path, *, copied: bool) -> None:
+    said = killed(path)
+    if copied:
+        path = shutil.copytree(path.parent, tmp_path / "copy") / path.name
     assert set(said) <= set(stored(path))
-    assert not link_of(path).exists()
-
-
-@pytest.mark.slow
-def test_a_log_that_was_emptied_by_another_program_after_a_crash_is_not_replayed(path: Path) -> None:
-    said = killed(path, lambda: None)
-    with closing(sqlite3.connect(path)) as other:
-        other.execute("UPDATE keys SET label = 'changed afterwards'")
-        other.commit()
-    assert not wal_of(path).exists()
-    found = SqliteStore.open(path)
-    labels = found.read_now(lambda stored: {row.key_id: row.label for row in stored.keys.all()})
-    found.close()
-    assert set(said) <= labels.keys()
-    assert set(labels.values()) == {"changed afterwards"}
-
-
-@pytest.mark.slow
-def test_a_log_of_another_database_is_set_aside(path: Path, tmp_path: Path) -> None:
-    backup = tmp_path / "backup.db"
-    SqliteStore.open(backup).close()
-    killed(path, lambda: wal_of(path).unlink(), count=400)
-    shutil.copyfile(backup, path)
-    assert stored(path) == []
-    assert link_of(path).with_name("gateway.db.wal-link.unused").exists()
-    assert not link_of(path).exists()
-
-
-@pytest.mark.slow
-def test_a_copied_folder_opens(path: Path, tmp_path: Path) -> None:
-    said = killed(path, lambda: None)
-    shutil.copytree(path.parent, tmp_path / "copy")
-    assert set(said) <= set(stored(tmp_path / "copy" / "gateway.db"))
-    assert sorted(file.name for file in (tmp_path / "copy").iterdir()) == ["gateway.db"]
-
-
-async def test_a_process_that_starts_meanwhile_puts_a_deleted_log_back(store: SqliteStore, path: Path) -> None:
-    await store.write(add("before"))
-    wal_of(path).unlink()
-    with pytest.raises(Unavailable):
-        await store.write(add("refused"))
-    other = SqliteStore.open(path)
-    assert await other.write(add("other")) == "other"
-    assert await store.write(add("after")) == "after"
-    assert other.read_now(names) == store.read_now(names)
-    assert {"before", "other", "after"} <= set(store.read_now(names))
-    other.close()
-
-
-async def test_a_second_name_that_is_deleted_is_made_again(store: SqliteStore, path: Path) -> None:
-    link_of(path).unlink()
-    await store.write(add("key"))
-    assert link_of(path).samefile(wal_of(path))
 
 
 def test_nothing_is_left_beside_a_closed_database(path: Path) -> None:
     SqliteStore.open(path).close()
     assert [file.name for file in path.parent.iterdir()] == ["gateway.db"]
-
-
-def test_where_files_have_one_name_the_store_works_with_a_warning(
-    path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def refuse(*_: object) -> None:
-        raise PermissionError
-
-    monkeypatch.setattr(Path, "hardlink_to", refuse)
-    store = SqliteStore.open(path)
-    assert store.submit(add("key")).result() == "key"
-    store.close()
-    assert caplog.text.count("must not be deleted") == 1
-
-
-def test_restoring_does_nothing_without_a_second_name(tmp_path: Path) -> None:
-    restore_wal(tmp_path / "gateway.db")
-    assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,4 @@
-"""Failures that repeat do not fill the log, and their end is told."""
+"""Repeated failures do not fill the log, and the log says when they end."""
 
 from pathlib import Path
 
@@ -32,9 +32,9 @@ def test_the_log_says_when_the_store_writes_again(
     store.submit(add("before")).result()
     aside = path.with_name("aside")
     path.rename(aside)
-    for _ in range(3):
+    for number in range(3):
         with pytest.raises(Unavailable):
-            store.submit(add("meanwhile")).result()
+            store.submit(add(f"meanwhile {number}")).result()
     assert caplog.messages == ["the store could not commit: gateway.db was deleted. Restart the gateway."]
     aside.rename(path)
     for name in ("after", "later"):

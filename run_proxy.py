@@ -18,7 +18,7 @@ from gateway.cli.console import flush_output, print_error, unreadable, unusable,
 from gateway.config.locations import PROGRAM, default_folder
 from gateway.config.settings import Settings, SettingsError, load_settings
 
-# What argparse repeats of a value that it refuses, which may have been meant for another place.
+# argparse repeats the value that it refuses, which may have been meant for another place.
 _GIVEN = re.compile(r"(invalid (?:\S+ value|choice)): .*?(?= \(choose from |\Z)", re.DOTALL)
 # The modules of all commands but `serve` and `ca`. They load libraries that start threads, which `serve` must not: it
 # forks.
@@ -28,7 +28,7 @@ _COMMANDS = ("keys", "sessions", "policies", "receipts", "usage", "evaluate", "e
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit status: 0 done, 1 failed, 2 misused."""
     if isinstance(sys.stdout, TextIOWrapper):
-        # What the encoding of a terminal or pipe lacks, such as a letter of a label, must not stop a command.
+        # Characters that the encoding of a terminal lacks, such as a letter of a label, must not stop a command.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         status = _run(arguments)
@@ -43,7 +43,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     if not given or (given[0].startswith("-") and given[0] not in {"-h", "--help", "--version"}):
         given.insert(0, "serve")
-    # What comes after `--` is another program's.
+    # Words after `--` are another program's.
     _Parser.as_json = "--json" in given[: given.index("--") if "--" in given else None]
     parser = _parser(given[0])
     options, unknown = parser.parse_known_args(given)

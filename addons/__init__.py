@@ -1,1 +1,1 @@
-"""What mitmproxy sees of the gateway. Only this folder and `run_proxy.py` import mitmproxy."""
+"""The gateway's addons for mitmproxy. Only this folder and `run_proxy.py` import mitmproxy."""

@@ -1,4 +1,4 @@
-"""Joins the events of a streamed answer into few, in which each text stands whole."""
+"""Joins the events of a streamed answer into few, with each text in one piece."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What operators may do to requests in mitmweb: hold, inspect, edit, release or stop them, but not replay them.
+"""Lets operators hold, inspect, edit, release or stop requests in mitmweb, but not replay them.
 
 The operator holds the copy in mitmweb's list while the served flow waits here. On release, the gateway checks an edited
 body as if a client had sent it; only then does it replace the body of the served flow. Nothing else can be edited.

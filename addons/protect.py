@@ -42,7 +42,7 @@ _log = logging.getLogger(__name__)
 
 # Bytes of a body that are read from a client whose key has not been checked yet.
 _SMALL_BODY = 64 * 1024
-# What a body without a declared length counts as.
+# Bytes that a body without a declared length counts as.
 _UNDECLARED_BODY = 1024 * 1024
 
 

@@ -42,7 +42,7 @@ class StreamedAnswer:
 
     @property
     def received(self) -> bytes:
-        """What the upstream sent, as operators see it."""
+        """The upstream's answer, as operators see it."""
         return scrub_secrets(bytes(self._received), self._secrets)
 
     def end(self, status: int) -> StreamEnd:

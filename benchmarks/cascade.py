@@ -1,4 +1,4 @@
-"""What the student costs in quality: the student alone, both models, and the transformer alone, on labelled text.
+"""Measures what the student costs in quality: the student, both models, and the transformer, on labelled text.
 
     python -m benchmarks.cascade [--data ../shared/data] [--some 0.005 0.03 --sure 0.9 0.8]
 

@@ -1,4 +1,4 @@
-"""What would be hidden in texts that hold nothing private: findings by type and MB, each listed to be looked through.
+"""Lists what would be hidden in texts that hold nothing private, by type and MB, each finding to be looked through.
 
     python -m benchmarks.clean_text [FOLDER …] [--suffixes .py,.txt,.md] [--policy default] [--mode standard]
                                     [--detection full] [--show 20] [--types A,B] [--right FILE] [--json FILE]
@@ -6,9 +6,9 @@
 Without a folder: the standard library of this Python, without its tests. Findings in the code of Python files, which
 excludes comments and strings, are counted on their own. A finding here is not false for that:
 sources name their authors, and tests hold keys. That is for the reader to say, who gets file, line and surroundings. A
-value that stands there many times is listed once, with how often and in how many files. What has been looked through
+value that appears many times is listed once, with how often and in how many files. What has been looked through
 and found right can be left out: `--right` names a JSON list of digests, which the output of `--json` holds. The one for
-the standard library is tests/vectors/detection/clean_text_right.json; as digests, it names nobody.
+the standard library is tests/vectors/detection/clean_text_right.json; as digests, it names no one.
 """
 
 import argparse
@@ -163,7 +163,7 @@ def show(seen: Sequence[Seen], size: int, most: int, console: Console) -> None:
 
 
 def search(folders: Sequence[Path], suffixes: Sequence[str], seeker: Predictor) -> tuple[list[Seen], int]:
-    """What would be hidden in the texts of these folders, and how many bytes they have."""
+    """Returns what would be hidden in the texts of these folders, and their size in bytes."""
     seen: SeenValues = {}
     size = 0
     err = Console(stderr=True)

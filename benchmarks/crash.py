@@ -116,7 +116,7 @@ class Gateway:
 
 
 def _is_running(pid: int) -> bool:
-    """Whether a process exists. One that ended, but that nobody has waited for, does not."""
+    """Whether a process exists. A zombie does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:

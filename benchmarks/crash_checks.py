@@ -1,4 +1,4 @@
-"""What a gateway promised before it was killed, and what of it is missing after the next start."""
+"""Checks after a restart that nothing is missing of what a gateway promised before it was killed."""
 
 import asyncio
 import random

@@ -1,4 +1,4 @@
-"""What one client feels while others ask for far more than their share, and what memory that takes.
+"""Measures how one client fares while others ask for far more than their share, and the memory that takes.
 
     python -m benchmarks.fairness [--detection full] [--large 64] [--small 300] [--stalled 20] [--other ../before]
 

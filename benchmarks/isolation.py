@@ -1,4 +1,4 @@
-"""What a client can learn from response times of what belongs to others, which should be nothing.
+"""Measures what a client can learn of others from response times, which should be nothing.
 
     python -m benchmarks.isolation [--rounds 400] [--detection full] [--json FILE]
 

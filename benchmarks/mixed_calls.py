@@ -16,10 +16,10 @@ from benchmarks.texts import prose
 type Json = Any
 
 PRIVATE = re.compile(rb"(?i)canary|4111[ -]?1111|@mail[0-9]+\.example\.org")
-"""What is in every text, in the forms that a leak is likely to have."""
+"""A value in every text, in the forms that a leak is likely to have."""
 
 GARBAGE = b"{no json"
-"""What the upstream answers now and then. The proxy passes it on as it is."""
+"""An occasional answer of the upstream. The proxy passes it on unchanged."""
 
 _STREAMING = ("chat/completions", "responses", "messages", "gemini", "completions")
 _QUIET = ("embeddings", "moderations")
@@ -39,7 +39,7 @@ class Call:
 
 @dataclass
 class Answer:
-    """What came of a call; `complete` unless the client vanished or the connection broke."""
+    """The result of a call; `complete` unless the client vanished or the connection broke."""
 
     status: int = 0
     headers: dict[str, str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What a receipt costs: signed and durable appends against raw inserts, verifying a log, and proving a receipt in it.
+"""Measures the cost of a receipt: durable appends against raw inserts, verifying a log, and proving one receipt in it.
 
     python -m benchmarks.receipts [--seconds 5] [--records 100000] [--tree 10000000] [--one 1000000]
         [--json FILE]

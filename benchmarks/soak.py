@@ -51,7 +51,7 @@ _NOTICED_SECONDS = 2.0
 
 
 class Sample(NamedTuple):
-    """What all processes of a gateway use together."""
+    """The resources that all processes of a gateway use together."""
 
     memory_mb: float
     files: int

@@ -1,4 +1,4 @@
-"""What streamed answers cost, beside bare mitmproxy that streams, in one run on this machine.
+"""Measures the cost of streamed answers next to bare mitmproxy that streams, in one run on this machine.
 
     python -m benchmarks.streaming [--requests 200] [--streams 200] [--chunks 500]
 

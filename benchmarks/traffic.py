@@ -80,7 +80,7 @@ class Target:
 
 @dataclass
 class Served:
-    """What was measured of a target: the time of each request in milliseconds. `total` counts the warm-up, too."""
+    """The measurements of a target: the time of each request in milliseconds. `total` counts the warm-up, too."""
 
     times: list[float] = field(default_factory=list)
     seconds: float = 0

@@ -154,7 +154,7 @@ class Container:
     ) -> None:
         for task in self._background:
             task.cancel()
-        # One that failed must not keep the rest from being closed.
+        # A failure here must not keep the rest from being closed.
         await asyncio.gather(*self._background, return_exceptions=True)
         with suppress(Unavailable):
             await self._write_use_once()

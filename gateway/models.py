@@ -14,7 +14,7 @@ LONGEST_TASK = 4000
 
 
 class Action(StrEnum):
-    """What a policy does with an entity. Only `placeholder` is reversible."""
+    """The action of a policy on an entity. Only `placeholder` is reversible."""
 
     PLACEHOLDER = "placeholder"
     MASK = "mask"
@@ -53,7 +53,7 @@ class PrivacyMode(StrEnum):
 
 
 class Scope(StrEnum):
-    """What a key permits. `client` stands for every scope below it, and `operator` for those and administration."""
+    """The permissions of a key. `client` includes every scope below it, `operator` also administration."""
 
     OPERATOR = "operator"
     CLIENT = "client"
@@ -156,9 +156,9 @@ class Quota(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What a key is restricted to. Without policies, models or quotas, any policy or model, and any number.
+    """The restrictions of a key. Without policies, models or quotas, any policy or model, and any number.
 
-    `models` are names, or patterns in which `*` matches anything. The first policy stands in for the default policy
+    `models` are names, or patterns in which `*` matches anything. The first policy replaces the default policy
     where that one is not permitted.
     """
 

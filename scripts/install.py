@@ -25,7 +25,7 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "installed"
 MARK = VENV / "installing"
-# What a wish is met by: the development set holds the runtime set in the same versions.
+# The package that meets a requirement: the development set holds the runtime set in the same versions.
 SATISFIED_BY = {"runtime": ("runtime", "dev"), "dev": ("dev",)}
 
 

@@ -24,7 +24,7 @@ PERMISSIVE = frozenset(
 )
 WEAK_COPYLEFT = frozenset({"LGPL-2.1-only", "LGPL-2.1-or-later", "LGPL-3.0-only", "LGPL-3.0-or-later", "MPL-2.0"})
 
-# What is installed on some systems only, by what its wheel declares.
+# Packages that are installed on some systems only, with the licence that their wheel declares.
 ELSEWHERE = {
     "mitmproxy-linux": "MIT",
     "mitmproxy-macos": "MIT",

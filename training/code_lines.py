@@ -43,7 +43,7 @@ _FENCED = re.compile(r"^[ \t]*(```|~~~).*?^[ \t]*\1[ \t]*$", re.DOTALL | re.MULT
 _LEAST = 50
 """Lines that a sequence occurs in, at least."""
 _STRENGTH = 1.0e-5
-"""Of what holds the weights down, and most of them at 0."""
+"""The penalty that holds the weights down, and most of them at 0."""
 
 _WRITTEN = frozenset({".jsonl0", ".generated0", ".scripts0"})
 

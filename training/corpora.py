@@ -64,7 +64,7 @@ def _read(path: Path, labels: dict[str, dict[str, str]], social: bool) -> Iterat
                 ignored.append((start, end))
             elif meaning["common"] in COMMON and not text.startswith("@", start, end):
                 spans.append((start, end, meaning["common"]))
-        # These corpora mark no identifiers, ages or dates of birth: where a figure stands, nobody knows.
+        # These corpora mark no identifiers, ages or dates of birth: what a figure means is unknown.
         ignored.extend(m.span() for m in DIGITS.finditer(text))
         yield from _sentences(Document(text, tuple(sorted(spans)), tuple(ignored)))
 

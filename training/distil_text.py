@@ -18,7 +18,7 @@ from training.interfaces import said
 TECHNICAL = frozenset(
     ".py .pyi .md .rst .txt .json .yaml .yml .toml .cfg .ini .js .ts .html .css .sh .xml .h .c .cpp .csv .sql".split()
 )
-# Of the documents: generated, a stretch of a technical file, what programs say, a mix of two of them.
+# Shares of the documents: generated, a stretch of a technical file, what programs say, a mix of two of them.
 SHARES = {"generated": 52, "technical": 34, "said": 7, "mixed": 7}
 PUT_IN = 0.3
 """Share of technical stretches with a name put in."""

@@ -321,7 +321,7 @@ class _Stream:
 @dataclass(frozen=True, slots=True)
 class Window:
     """Drawn windows `[windows, ATOMS]`: atoms, white space before each, and which are kept; where in the stream they
-    begin, and whether their text goes on to the left and right of them.
+    begin, and whether their text continues to the left and right of them.
     """
 
     atoms: Tensor

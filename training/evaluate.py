@@ -18,7 +18,7 @@ from training.features import Span
 from training.heldout import KINDS, documents
 
 ROOT = Path(__file__).parent.parent
-# What the default policy asks of a finding.
+# The least score that the default policy requires.
 SURE = 0.5
 VECTORS = ROOT / "tests" / "vectors" / "names"
 HIDDEN = {"PERSON", "ADDRESS", "DATE_OF_BIRTH", "USERNAME", "ID", "MEDICAL_RECORD"}

@@ -1,4 +1,4 @@
-"""What the model sees of a text besides its word pieces: case and gap, folded into ``token_type_ids``.
+"""The model's inputs besides word pieces: case and gap, folded into ``token_type_ids``.
 
 The vocabulary of the base encoder is uncased and its pre-tokenizer throws white space away. Both tell a name from a
 word and a table cell from a sentence, so they return through the token-type embedding, which the base leaves free.

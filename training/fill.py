@@ -3,7 +3,7 @@
 A template is one line. ``[a|b|]`` chooses one of its parts (they nest), ``\\n`` is a line break, ``{slot}`` a value.
 ``{p1}`` to ``{p4}`` are persons that stay the same within a document: ``{p1}`` full, ``{p1.first}``, ``{p1.last}``,
 ``{p1.short}``, and ``{p1.email}``, ``{p1.user}``. ``{person}``, ``{first}``, ``{last}`` draw someone new each time.
-A slot whose word list stands in ``lists/words.<language>.txt`` draws a word without a label.
+A slot whose word list is in ``lists/words.<language>.txt`` draws a word without a label.
 """
 
 import random

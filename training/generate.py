@@ -30,9 +30,9 @@ ENGLISH = {
     "negative": (30, 0.25),
 }
 LANGUAGES = {"en": 150, "es": 15, "de": 30, "fr": 16, "it": 13, "pt": 13, "nl": 14, "pl": 7, "tr": 7, "vi": 7}
-# Of other languages: how often a piece is what a program says, a layout, and a template that names nobody.
+# In other languages: how often a piece is what a program says, a layout, and a template without names.
 SAID, LAID_OUT, NAMELESS = 0.17, 0.2, 0.25
-# What English has of them in comparison.
+# The same for English.
 OF_ENGLISH = 0.3
 CREDITS = re.compile(r"author|copyright|contribut|written by|thanks|[^\x00-\x7f]|@\w+\.\w|http", re.IGNORECASE)
 NAMELIKE = re.compile(r"\b[A-Z][a-z]+ [A-Z][a-z]+")
@@ -115,7 +115,7 @@ def _swap_person(old: str, cast: dict[str, str], filler: Filler) -> str:
 
 
 def mentions(real: Sequence[Labelled]) -> dict[str, list[str]]:
-    """What the labelled text names, by type: real places and bodies say more than composed ones."""
+    """Counts the names in the labelled text, by type: real places and bodies say more than composed ones."""
     found: dict[str, list[str]] = {}
     for document in (document for corpus in real for document in corpus.documents):
         for start, end, name in document.spans:

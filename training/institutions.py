@@ -134,7 +134,7 @@ class Institutions:
         return name if chance.random() < 0.06 else name[:1].upper() + name[1:]
 
     def artwork(self) -> str:
-        """The title of a book, song or film, which is nobody's name even where one stands in it."""
+        """The title of a book, song or film, which is not a person even if it contains a name."""
         chance, pool = self.chance, side(False)
         noun, other, colour = self._pick("noun"), self._pick("noun"), self._pick("colour")
         given = chance.choice(pool["english"].given)

@@ -1,7 +1,7 @@
-"""What programs say to their users, in many languages: real text from packages under free licences.
+"""Messages of programs to their users, in many languages: real text from packages under free licences.
 
 It holds the words of a language that no template of ours has; without them, each of its nouns looks like a name. It
-names nobody but the user, where a value is to be put in.
+names no one but the user, where a value is to be put in.
 """
 
 import json

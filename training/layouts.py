@@ -1,4 +1,4 @@
-"""Names in the layouts of lists, tables, records and talks, beside words of the same language that name nobody.
+"""Names in the layouts of lists, tables, records and talks, beside words of the same language that are not names.
 
 A sentence tells a name from a word; here only the word itself and its place do.
 """

@@ -1,4 +1,4 @@
-"""What happens to text on its way: case, typing errors, lost marks, stray white space. Spans move along."""
+"""Distorts text as happens on its way: case, typing errors, lost marks, stray white space. Spans move along."""
 
 import random
 import unicodedata

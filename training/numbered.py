@@ -2,7 +2,7 @@
 
 A text is a row of atoms: the shortest stretches that begin and end both a unit of the student (units.py) and a word of
 the transformer's tokenizer. Each distinct atom is kept once. Ordinary words, names and figures belong to classes, whose
-members may stand in each other's place: words of one language, case and ending; given names; figures of one length.
+members may replace each other: words of one language, case and ending; given names; figures of one length.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Words that name nobody, and given names that are nothing else: ``python -m training.ordinary`` writes the lists
+"""Words that are not names, and given names that are nothing else: ``python -m training.ordinary`` writes the lists
 beside the weights.
 
 The words are of other languages, from our templates, our word lists and what programs say (interfaces.py), and of
@@ -28,11 +28,11 @@ FOLDER = Path(__file__).parent.parent / "gateway" / "detection" / "ner" / "model
 # English has no need of it, and in Vietnamese every name is a word.
 SPOKEN = tuple(language for language in LANGUAGES if language not in {"en", "vi"})
 NAMELESS = ("ordinary.en.txt", "technical.en.txt", "ordinary.nordic.txt", "things.txt")
-"""What is written with a capital in English or everywhere, of whose other words the model knows enough; words of
+"""Words with a capital in English or everywhere, of which the model knows enough others; words of
 manuals (documentation.py); and words of languages whose catalogs we do not read."""
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _SLOT = re.compile(r"\{[\w.]+\}|\\[nt]")
-# What is seen once or twice may be a slip, or somebody's name.
+# A word seen once or twice may be a slip, or a name.
 _OFTEN = 3
 _TWICE = 2
 _COUNTRY = 2
@@ -98,7 +98,7 @@ def ordinary() -> list[str]:
 
 
 def _written(language: str) -> Iterator[str]:
-    """What stands in our lists and templates; a key of the lists is English."""
+    """Returns the words of our lists and templates; a key of the lists is English."""
     texts = [line.partition(":")[2] for line in pool_lines(f"words.{language}.txt")]
     texts += pool_lines(f"ordinary.{language}.txt")
     for kind in (language, f"{language}.negative"):
@@ -117,7 +117,7 @@ def given() -> list[str]:
 
 
 def _taken() -> frozenset[str]:
-    """What is a word, a place or a firm as well."""
+    """Returns the names that are words, places or firms as well."""
     said = Counter(
         plain(word)
         for language, text in raw_texts()

@@ -58,7 +58,7 @@ class People:
         return Person(first, last, full, short)
 
     def _invented(self) -> str:
-        """A name nobody bears, so that the shape and the place decide."""
+        """An invented name, so that the shape and the place decide."""
         chance = self.chance
         onset = "b c d f g h j k l m n p r s t v w z br ch dr gr kr sh th tr st sl zh kh".split()
         rime = "a e i o u an en in on ar er or el il ia io ai ei ou ash esh ov ek ik una ira".split()

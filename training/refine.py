@@ -1,4 +1,4 @@
-"""Goes on training the committed student on processor cores: `python -m training.refine write`, then `train` and so on.
+"""Trains the committed student further on processor cores: `python -m training.refine write`, then `train` and so on.
 
 The student's weights are read back from `student.onnx`; its rounding stays as it is. `write` labels text: source code
 by Pygments (code_text.py), templates by what they were filled with (contrasts.py, scripts.py), and all else by the

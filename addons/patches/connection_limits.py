@@ -40,7 +40,7 @@ _ROOM_AFTER_SECONDS = 5
 
 
 class Phase(Enum):
-    """What a client connection is doing. `BUSY`: it waits for its response."""
+    """The activity of a client connection. `BUSY`: it waits for its response."""
 
     IDLE = "idle"
     HEAD = "head"

@@ -13,7 +13,7 @@ from mitmproxy.tools.web.app import Application, RequestHandler
 
 CHECKED_WITH = "12.2.3"
 
-# For whoever is not signed in: the form with the token.
+# Before signing in: the form with the token.
 _LOGIN_BYTES = 64 * 1024
 # For a list of flows that an operator saved and opens again.
 _FLOW_FILE, _FLOW_FILE_BYTES = "/flows/dump", 256 * 1024 * 1024

@@ -31,7 +31,7 @@ _PROVIDER_CALLS = frozenset(
     evals messages rerank engines
     """.split()
 )
-# Those whose texts are in files, audio or images, or go through a later job or another connection.
+# Routes whose texts are in files, audio or images, or go through a later job or another connection.
 _BEYOND_JSON = re.compile(
     r"/(?:audio|images|videos|files|uploads?|batches|realtime|batchPredictionJobs)(?:[/:]|\Z)"
     r"|:(?:batchGenerateContent|asyncBatchEmbedContent)\Z",

@@ -17,7 +17,7 @@ INSTALLED = (_PACKAGE / "policies").is_dir()
 BUILTIN_POLICIES = (_PACKAGE if INSTALLED else _CHECKOUT) / "policies"
 CERTIFICATE_GUIDE = _PACKAGE / "certs.md" if INSTALLED else Path("certs", "README.md")
 
-# What users type: the name in usage texts, and the command in hints that they copy.
+# The command as users type it: the name in usage texts, and the command in hints that they copy.
 PROGRAM = "privacy-gateway" if INSTALLED else "run_proxy.py"
 COMMAND = PROGRAM if INSTALLED else f".venv/bin/python {PROGRAM}"
 

@@ -1,8 +1,8 @@
-"""Lists the request headers that may cross to an upstream, and checks those that the operator adds."""
+"""Lists the request headers that may be sent to an upstream, and checks those that the operator adds."""
 
 import re
 
-# What clients of model providers send: the program and its version, the version of the interface, and ids of retries.
+# Sent by clients of model providers: the program and its version, the version of the interface, and ids of retries.
 # None of them is meant for text of the client's own.
 HARMLESS = frozenset(
     b"""
@@ -35,7 +35,7 @@ _NAME = re.compile(r"[a-z0-9!#$%&'*+.^_`|~-]{1,128}\Z")
 
 
 def check_header_name(name: str) -> str:
-    """Returns the name of a header that may cross, in lower case. Raises ValueError without repeating it."""
+    """Returns the name of a header that may be sent, in lower case. Raises ValueError without repeating it."""
     lowered = name.strip().lower()
     encoded = lowered.encode("utf-8", "surrogatepass")
     if not _NAME.match(lowered):

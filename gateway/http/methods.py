@@ -1,4 +1,4 @@
-"""Lists the methods that may cross and be shown (RFC 9110 section 9, RFC 5789).
+"""Lists the methods that may be forwarded and shown (RFC 9110 section 9, RFC 5789).
 
 Any other word could be private text.
 """

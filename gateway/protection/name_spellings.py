@@ -73,7 +73,7 @@ def respelled(name: str) -> tuple[str, ...]:
 
 
 def parts_alone(name: str) -> Iterator[str]:
-    """Yields the ways in which the first and last word of a name stand alone, unless they are ordinary words.
+    """Yields the spellings of the first and last word of a name alone, unless they are ordinary words.
 
     These are with a capital or in capitals, with and without an `s`, and long ones in small letters: they are no other
     words. Of a double name, such as `Anna-Lena` or `Müller-Beck`, they are also the whole: no other word is spelled so.

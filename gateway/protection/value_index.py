@@ -30,7 +30,7 @@ _SHORTEST_NUMBER = 7
 # Characters, from which a value with a digit or of an e-mail address, or any other, is specific.
 _SPECIFIC, _SPECIFIC_WORD = 9, 16
 _TELLING = re.compile(r"\d|\w@\w")
-# What separates the groups of a number, and of a code such as an IBAN.
+# The separators between the groups of a number, and of a code such as an IBAN.
 _NUMBER_GROUPS = re.compile(r"(?<=\d)[ \-/()]{1,2}(?=\d)")
 _CODE_GROUPS = re.compile(r"(?<=[0-9A-Z])[ \-/()]{1,2}(?=[0-9A-Z])")
 # No separator within a number, or too many; and another number after or, read backwards, before it.
@@ -124,7 +124,7 @@ class ValueIndex:
         return other
 
     def add(self, value: str, span: Span) -> None:
-        """Adds a value. A later span of the same value counts for nothing.
+        """Adds a value. A later span of the same value is ignored.
 
         Of a person's name, adds its first and last word as well, and the whole name as it appears in names of files,
         addresses and accounts.
@@ -257,7 +257,7 @@ class ValueIndex:
     def _find_plain(self, text: str, lowered: str) -> Iterator[tuple[int, int, str]]:
         """Yields values that are within longer words, or have other separators between their letters and digits."""
         plain = letters_and_digits(lowered)
-        # Of a few words, `_places` finds those within others, too; a value of signs alone has none.
+        # If there are few words, `_places` finds those within others, too; a value of signs alone has none.
         if len(self._forms) <= _MANY and not any(
             (count := plain.count(known)) and (count > lowered.count(lower(value)) or _WORD.search(value) is None)
             for known, value in self._plain.items()
@@ -363,7 +363,7 @@ def _stands_free(text: str, start: int, end: int, value: str) -> bool:
     """
     for edge, inner, outer in ((0, start, start - 1), (-1, end - 1, end)):
         if 0 <= outer < len(text) and text[outer].isalnum() and text[inner].isalnum():
-            # Of two characters, most are in other words as well.
+            # Most words of two characters are part of other words as well.
             if len(value) > SHORTEST_UNSPACED and (UNSPACED.match(text, outer) or UNSPACED.match(text, inner)):
                 continue
             if text[outer].isdecimal() and text[inner].isdecimal():

@@ -95,7 +95,7 @@ class ValueWords:
             for plain, some, pair in words.spellings:
                 count = signed[words.signed] if words.signed else whole[plain]
                 for clue in some:
-                    # Of a value that has the clue twice, the end and the beginning may be another one.
+                    # If a value has the clue twice, the end and the beginning may be another one.
                     is_whole = clues[clue] == count and plain.count(clue) == 1
                     if not is_whole and not (pair and is_shared(clue, *pair)):
                         return True

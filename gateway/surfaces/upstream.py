@@ -106,7 +106,7 @@ class UpstreamSurface:
     async def send(self, body: bytes, headers: Iterable[Field] = (), url: str | None = None) -> tuple[int, bytes]:
         """Sends the exact bytes of a protected body. Returns the status, whatever it is, and the decoded answer.
 
-        `url` is that of the API method, by default of chat completions. `headers` are those that may cross. A
+        `url` is that of the API method, by default of chat completions. `headers` are those that may be sent. A
         credential among them is the client's own and overrides the configured key. Raises BadUpstream
         (`upstream_unreachable`; `upstream_invalid` for an answer that is too large, does not decode, or is a redirect)
         and UpstreamTimeout.

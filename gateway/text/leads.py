@@ -20,7 +20,7 @@ _NAMES = tuple(
     for name in ("name", "key", "field", "label", "element", "selector", "jsonPath")
     for form in (str, str.lower, str.capitalize, str.upper)
 )
-# What precedes the name in a selector (CSS) or a path (JSONPath).
+# Precedes the name in a selector (CSS) or a path (JSONPath).
 _SIGNS = "#.$"
 _OPTION = re.compile(r"--?[A-Za-z][\w-]{0,47}\Z")
 _WORD = re.compile(r"[\w./@-]{1,64}\Z")

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from .upstream import Json, call_of
 
-# What providers read of a request, in the order in which they compare it with an earlier one.
+# The members of a request that providers read, in the order in which they compare it with an earlier one.
 _FIELDS = ("tools", "system", "instructions", "systemInstruction", "messages", "input", "contents")
 _HOP = {"connection", "content-length", "host", "transfer-encoding"}
 

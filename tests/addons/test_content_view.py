@@ -68,7 +68,7 @@ def seen(flow: http.HTTPFlow, *, answer: bool = False) -> str:
     return shown.text
 
 
-async def test_what_is_known_stands_on_top() -> None:
+async def test_the_summary_is_on_top() -> None:
     assert seen(flow_of(noted())).split("---\n")[0].splitlines() == [
         "# WHAT CROSSED: the upstream received this",
         "# request   req_01",

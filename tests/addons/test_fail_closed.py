@@ -131,7 +131,7 @@ async def test_when_to_try_again_is_told() -> None:
 
 
 @pytest.mark.parametrize("hook", HOOKS)
-async def test_a_cancellation_ends_the_flow_too_and_goes_on(hook: str) -> None:
+async def test_a_cancellation_ends_the_flow_and_propagates(hook: str) -> None:
     flow = flow_of(hook)
     with pytest.raises(asyncio.CancelledError):
         await trigger(hook, flow, Faulty(asyncio.CancelledError()))
@@ -157,7 +157,7 @@ async def test_halting_on_purpose_changes_nothing(hook: str) -> None:
 
 
 @pytest.mark.parametrize("hook", HOOKS)
-async def test_without_a_fault_the_chain_goes_on(hook: str) -> None:
+async def test_without_a_fault_the_chain_continues(hook: str) -> None:
     class Sound(Faulty):
         def _pass(self, flow: http.HTTPFlow) -> None:
             return None

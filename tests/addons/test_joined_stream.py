@@ -1,4 +1,4 @@
-"""Streamed answers as operators read them: few events, in which each text stands whole."""
+"""Streamed answers as operators read them: few events, with each text in one piece."""
 
 import json
 from typing import Any

@@ -17,7 +17,7 @@ CANARY = "canary-4711"
 
 @pytest.fixture
 def written(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
-    """What is logged as JSON lines; the state of `logging` is put back at the end."""
+    """Yields the log as JSON lines; the state of `logging` is restored at the end."""
     root, factory = logging.getLogger(), logging.getLogRecordFactory()
     handlers, filters, level = list(root.handlers), list(root.filters), root.level
     levels = {name: logging.getLogger(name).level for name in logging.Logger.manager.loggerDict}

@@ -1,4 +1,4 @@
-"""The chain of addons and the options that nobody can change."""
+"""The chain of addons and the options that cannot be changed."""
 
 from pathlib import Path
 from typing import Any

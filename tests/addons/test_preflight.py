@@ -1,4 +1,4 @@
-"""What is looked at before the first listener opens; tests/e2e/test_start_errors.py sees it as a person does."""
+"""Checks before the first listener opens; tests/e2e/test_start_errors.py sees it as a person does."""
 
 import socket
 from pathlib import Path
@@ -44,7 +44,7 @@ def test_without_mitmweb_its_port_may_be_taken(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("host", ["localhost", "0.0.0.0", "127.0.0.1"])
-def test_a_host_may_have_several_addresses_or_stand_for_all(host: str, tmp_path: Path) -> None:
+def test_a_host_may_have_several_addresses_or_mean_all(host: str, tmp_path: Path) -> None:
     accepted = ["plain_http", "open_proxy", "public_demo"]
     assert prepared(settings(tmp_path, host=host, accept_risks=accepted)).gateway_port
 

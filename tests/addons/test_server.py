@@ -1,4 +1,4 @@
-"""What the gateway says when it is up."""
+"""The welcome message once the gateway is up."""
 
 from types import SimpleNamespace
 

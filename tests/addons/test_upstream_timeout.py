@@ -27,7 +27,7 @@ class Transport:
 
 
 class Connections:
-    """What `proxyserver` knows: one client with one upstream."""
+    """The state of `proxyserver`: one client with one upstream."""
 
     def __init__(self, flow: http.HTTPFlow) -> None:
         self.client, self.upstream = Transport(), Transport()
@@ -78,7 +78,7 @@ async def test_what_was_refused_after_its_answer_is_left_alone_too() -> None:
     assert not known.upstream.ended
 
 
-async def test_what_does_not_cross_has_no_time() -> None:
+async def test_native_calls_have_no_time_limit() -> None:
     for seconds, cleared in ((None, True), (0.01, False)):
         states, flow, state = crossing(seconds)
         flow.live, state.cleared = True, cleared

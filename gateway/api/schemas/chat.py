@@ -103,7 +103,7 @@ class TokenUsageReply(_Open):
 
 
 class NoteReply(Reply):
-    """What the gateway adds to the answer."""
+    """The gateway's member of the answer."""
 
     request_id: RequestId
     receipt: ReceiptReply

@@ -102,7 +102,7 @@ class KeyUseReply(Reply):
 
 
 class KeyUseListReply(Reply):
-    """What keys were used for, newest first."""
+    """The uses of keys, newest first."""
 
     object: Literal["list"]
     data: list[KeyUseReply]

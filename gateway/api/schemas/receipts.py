@@ -61,14 +61,14 @@ class OutcomeTokensReply(Reply):
 
 
 class OutcomeGuardReply(Reply):
-    """What the guard did with the answer."""
+    """The guard's action on the answer."""
 
     action: Literal["pass", "flag", "redact", "replace"]
     findings: Counts = Field(description="Number of findings by kind.")
 
 
 class OutcomeReply(Reply):
-    """The second record of a request: what happened after the crossing."""
+    """The second record of a request: what happened after it was sent."""
 
     request_id: RequestId
     sequence: Sequence | SkipJsonSchema[None] = _for_operators("Position in the log, without gaps.")
@@ -115,7 +115,7 @@ class ReceiptReply(Reply):
     entity_counts: Counts = Field(description="Number of entities by type.")
     transformation_counts: dict[Action, Count] = Field(description="Number of entities by action.")
     tokens: ReceiptTokensReply
-    protected_digest: Digest = Field(description="SHA-256 of the bytes that crossed.")
+    protected_digest: Digest = Field(description="SHA-256 of the bytes that were sent.")
     salt: Salt | SkipJsonSchema[None] = _for_operators(_SALT)
     previous_hash: Digest | SkipJsonSchema[None] = _for_operators("`hash` of the previous record; zeros for the first.")
     key_id: KeyId

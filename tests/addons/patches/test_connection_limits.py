@@ -37,7 +37,7 @@ def test_a_connection_that_waits_again_can_make_room(phase: Phase) -> None:
 
 
 class TestRoom:
-    """What the bodies under way may take in memory."""
+    """Bounds the memory of the bodies under way."""
 
     @staticmethod
     def connected(clients: Clients, count: int) -> list[ClientState]:

@@ -39,7 +39,7 @@ def answered(states: FlowStates, answer: bytes | None) -> http.HTTPFlow:
 
 
 async def sent(flow: http.HTTPFlow, *addons: object) -> tuple[http.Response, bytes]:
-    """What the client gets: the head and the body. The loop goes round between the hooks and the sending."""
+    """Returns the head and the body that the client gets. The loop goes round between the hooks and the sending."""
     stream = http_layers.HttpStream(Context(flow.client_conn, Options()), 1)
     stream.flow, stream.client_state = flow, stream.state_done
     with taddons.context(*addons) as context:

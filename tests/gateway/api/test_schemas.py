@@ -1,4 +1,4 @@
-"""What the OpenAPI document says of errors is what the code raises."""
+"""The errors in the OpenAPI document are those that the code raises."""
 
 import ast
 from collections.abc import Iterator

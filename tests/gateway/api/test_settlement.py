@@ -12,7 +12,7 @@ def test_settlement_is_disabled_and_says_what_is_missing() -> None:
     assert len({item["code"] for item in evidence}) == len(evidence)
 
 
-def test_nobody_can_change_it_for_the_next_one() -> None:
+def test_a_caller_cannot_change_it_for_the_next_one() -> None:
     settlement_state()["missing_evidence"].clear()
     settlement_state()["enabled"] = True
     assert settlement_state()["enabled"] is False

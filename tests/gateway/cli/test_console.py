@@ -1,4 +1,4 @@
-"""What all commands have in common: how they say that the settings cannot be used, and the pages of lists."""
+"""Common to all commands: how they say that the settings cannot be used, and the pages of lists."""
 
 import json
 import re

@@ -26,7 +26,7 @@ HARMS: dict[str, Callable[[Path], object]] = {
 
 @pytest.fixture(autouse=True)
 def _no_examples(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those of the recognizers take a second each time, and have nothing to do with the data folder."""
+    """The checks of the recognizers take a second each time, and do not depend on the data folder."""
     monkeypatch.setattr(Detector, "check", lambda _: None)
 
 

@@ -85,7 +85,7 @@ def test_what_is_left_of_a_pruned_log_verifies(command: Command, days: Path, tmp
     assert "pruned" in command.errors
 
 
-def test_a_pruned_log_goes_on(command: Command, days: Path) -> None:
+def test_a_pruned_log_continues(command: Command, days: Path) -> None:
     async def append(log: ReceiptLog, request_id: str) -> None:
         await log.append(draft(request_id, policy=DEFAULT), "key_anna")
         log.check()

@@ -349,7 +349,7 @@ class TestFolders:
 
 
 def readers() -> set[str]:
-    """What the product reads of its settings, outside the module that defines them."""
+    """Returns the settings that the product reads, outside the module that defines them."""
     files = [ROOT / "run_proxy.py", *(ROOT / "gateway").rglob("*.py"), *(ROOT / "addons").rglob("*.py")]
     text = "\n".join(file.read_text(encoding="utf-8") for file in files if file.name != "settings.py")
     return set(re.findall(r"\b_?settings(?:\.|, \")(\w+)", text))

@@ -1,4 +1,4 @@
-"""What a label means, and which common type a type of ours is."""
+"""The meaning of labels, and the common types of the gateway's own types."""
 
 from typing import Any
 

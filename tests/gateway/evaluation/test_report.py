@@ -130,7 +130,7 @@ def test_nothing_to_show() -> None:
     assert reader.all("article") == []
 
 
-def test_the_figures_stand_above() -> None:
+def test_the_figures_are_above() -> None:
     page, _ = read(types={"PERSON": TypeScore("PERSON", gold=4, found=3, exact=2)})
     assert "<tr><td>PERSON</td><td>4</td><td>3</td><td>66.7 %</td><td>50.0 %</td><td>57.1 %</td></tr>" in page
     assert "<tr><td>KEY</td><td>9</td><td>8</td><td>7</td><td>6</td><td>5</td></tr>" in page

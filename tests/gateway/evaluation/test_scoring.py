@@ -117,7 +117,7 @@ def test_the_same_figures_as_the_scorer_beside_the_data(
 def _score(
     scorer: Path, folder: Path, documents: tuple[Document, ...], look: Predictor, *pairs: str, hidden_only: bool = False
 ) -> str:
-    """What the scorer prints for the findings that `look` has."""
+    """Returns the scorer's output for the findings of `look`."""
     gold, predicted = folder / "gold.jsonl", folder / "predicted.jsonl"
     with gold.open("w", encoding="utf-8") as wanted, predicted.open("w", encoding="utf-8") as found:
         for one in documents:

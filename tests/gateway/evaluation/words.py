@@ -51,5 +51,5 @@ class Words(OneByOne):
 def seeker(
     finder: Finder, mode: PrivacyMode = PrivacyMode.STANDARD, policy: str = "default", min_score: float | None = None
 ) -> Predictor:
-    """What the gateway would do with what `finder` finds."""
+    """Predicts with the findings of `finder`."""
     return Predictor(Protector(finder, hash_key=bytes(32)), POLICIES.get(policy), mode, min_score)

@@ -63,7 +63,7 @@ def test_what_can_be_read_in_two_ways_is_refused(name: str) -> None:
         json.dumps({'a"[[[': "\\" * 301 + '"' + "[" * 300}),
     ],
 )
-def test_what_is_sound_is_read_as_it_stands(text: str) -> None:
+def test_valid_json_is_read_unchanged(text: str) -> None:
     assert parse(text) == json.loads(text)
     assert parse(text.encode()) == json.loads(text)
 

@@ -1,4 +1,4 @@
-"""What a document may say: every refusal has its reason and repeats no value."""
+"""Valid and invalid documents: every refusal has its reason and repeats no value."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What a policy says with all it extends, and the hash over that."""
+"""A policy resolved with all it extends, and the hash of the result."""
 
 import hashlib
 import json

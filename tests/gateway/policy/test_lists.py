@@ -7,7 +7,7 @@ from tests.gateway.policy import policy
 
 
 def found(text: str, *terms: str, **how: object) -> list[str]:
-    """What a deny list of these terms finds, as it stands in the text."""
+    """Returns what a deny list of these terms finds, as spelled in the text."""
     entities = policy(deny=[{"type": "TERM", "terms": list(terms), **how}]).find(text)
     assert all((one.type, one.score, one.recognizer) == ("TERM", 1.0, "policy:deny") for one in entities)
     return [text[one.start : one.end] for one in entities]
@@ -29,7 +29,7 @@ def found(text: str, *terms: str, **how: object) -> list[str]:
         ("", ["aurora"], []),
     ],
 )
-def test_terms_stand_alone_in_any_case(text: str, terms: list[str], expected: list[str]) -> None:
+def test_terms_match_whole_words_in_any_case(text: str, terms: list[str], expected: list[str]) -> None:
     assert found(text, *terms) == expected
 
 

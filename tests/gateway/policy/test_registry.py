@@ -78,7 +78,7 @@ def test_posting_what_is_there_already_changes_nothing() -> None:
 
 @pytest.mark.parametrize("faults", [{}, {"title": None}, {"version": 1}, {"extends": "default"}, {"x" * 70_000: 1}])
 def test_builtin_ids_cannot_be_taken(faults: dict[str, Any]) -> None:
-    """Whatever else is wrong."""
+    """This is reported before anything else that is wrong."""
     with pytest.raises(Conflict) as refusal:
         create(registry(MemoryPolicies()), id="default", **faults)
     assert refusal.value.param == "id"

@@ -1,4 +1,4 @@
-"""What is odd about a policy, and what differs between two."""
+"""Warnings about a policy, and the differences between two."""
 
 from collections.abc import Mapping
 
@@ -22,7 +22,7 @@ def test_a_plain_policy_raises_no_warning() -> None:
     assert codes(rules={"PERSON": {"action": "redact"}, "network": {"action": "keep"}}) == []
 
 
-def test_a_type_nobody_finds_and_the_one_that_may_be_meant() -> None:
+def test_an_unknown_type_is_reported_with_a_suggestion() -> None:
     (notice,) = warnings(policy(rules={"EMAIL_ADRESS": {"action": "redact"}}), TYPES)
     assert notice.code == "unknown_type"
     assert "`EMAIL_ADDRESS`" in notice.message

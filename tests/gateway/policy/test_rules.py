@@ -77,7 +77,7 @@ def test_a_secret_is_never_shown_in_part(document: dict[str, Any]) -> None:
         ("IP_ADDRESS", "network", Action.PLACEHOLDER, 0.3),  # strict.otherwise
     ],
 )
-def test_strict_rules_stand_over_the_others(type_name: str, group: str, action: Action, min_score: float) -> None:
+def test_strict_rules_take_precedence(type_name: str, group: str, action: Action, min_score: float) -> None:
     made = policy(
         otherwise={"action": "placeholder"},
         rules={"person": {"action": "keep"}, "PERSON": {"action": "placeholder"}, "LOCATION": {"action": "mask"}},
@@ -91,7 +91,7 @@ def test_strict_rules_stand_over_the_others(type_name: str, group: str, action: 
 
 
 def test_a_strict_rule_for_a_group_cannot_weaken_the_rule_for_a_type() -> None:
-    """Nobody can tell from the document that AGE is of the group `person`: detection says so at run time."""
+    """The document does not say that AGE is of the group `person`: detection does at run time."""
     made = policy(
         rules={"AGE": {"action": "block", "min_score": 0.1}, "person": {"action": "keep"}},
         strict={"rules": {"person": {"action": "redact", "min_score": 0.4}}},

@@ -79,7 +79,7 @@ def text_of(values: list[tuple[str, str]], rng: random.Random) -> tuple[str, Spa
 
 
 def hidden(before: KnownValues, found: list[tuple[str, Spans]]) -> list[set[int]]:
-    """What is hidden in the texts of a block, but for what joins two words that are hidden apart."""
+    """Returns what is hidden in the texts of a block, except for what joins two words that are hidden apart."""
     known = KnownValues(before)
     known.add([text for text, _ in found], [spans for _, spans in found])
     result = []

@@ -1,4 +1,4 @@
-"""What is once found in a request is hidden everywhere behind, in whatever spelling or dress; and nothing else is."""
+"""A value that was found once is hidden everywhere after it, in any spelling or encoding, and nothing else is."""
 
 import base64
 import json
@@ -139,7 +139,7 @@ def test_and_so_are_names_of_other_letters(protector: Protector, policy: Policy,
     spelled = SPELLINGS[spelling](name)
     first, later = protect(protector, policy, f"My name is {name}.", f"then {spelled} came, at last")
     assert "[PERSON_" in first
-    # What no dress is known for reads as nothing, too.
+    # Text in an unknown encoding reads as nothing, too.
     assert spelled not in later
     assert not reads_as(later, name)
     assert later.startswith("then ")

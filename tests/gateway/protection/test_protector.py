@@ -114,7 +114,7 @@ def test_what_only_its_name_gives_away(protector: Protector, policy: Policy, fie
         ("联系人：王明\n国王明天来，王明说，", ["联系人：王明"], ["国王明天来"]),
     ],
 )
-def test_a_part_of_a_name_is_hidden_where_it_stands_alone(
+def test_a_part_of_a_name_is_hidden_alone(
     protector: Protector, policy: Policy, text: str, gone: list[str], left: list[str]
 ) -> None:
     protected, _, _ = protect(protector, policy, text)

@@ -10,7 +10,7 @@ from gateway.wires.chat_completions import WIRE
 
 
 def crossing(protector: Protector, policy: Policy, *parts: str) -> list[str]:
-    """What crosses of each part; an echo of each restores it."""
+    """Returns each part as sent; an echo of each restores it."""
     content = [{"type": "text", "text": part} for part in parts]
     placeholders = Placeholders(b"k" * 32)
     body = {"model": "m", "messages": [{"role": "user", "content": content}]}

@@ -137,7 +137,7 @@ def test_nothing_hidden_is_in_clear(document: Document) -> None:
 
 
 @ALL
-def test_headings_are_told_and_stand_before_their_section(document: Document) -> None:
+def test_headings_are_listed_before_their_section(document: Document) -> None:
     done = of(document)
     texts = [restored(done, heading.text) for heading in done.outline.headings]
     assert [text for text in texts if text in document.headings] == document.headings
@@ -180,7 +180,7 @@ def test_a_synthesis_that_mixes_compartments_is_restored(document: Document) -> 
 
 
 def test_compartments_open_only_what_is_theirs() -> None:
-    """Whoever had the key of one compartment could not make the placeholders of another."""
+    """The key of one compartment cannot make the placeholders of another."""
     text = "Call Anna Berg today. Then call Anna Berg tomorrow."
     done = divide(text, found(text, "PERSON", "Anna Berg"))
     names = [Placeholders(compartment_key(KEY, index)).mint("PERSON", "Anna Berg") for index in range(2)]

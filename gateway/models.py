@@ -9,6 +9,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Literal, NamedTuple
 
+Family = Literal["openai", "anthropic", "gemini"]
+"""The API of a model provider: its paths, where keys go, and the shape of its errors."""
 LONGEST_TASK = 4000
 """Maximum length of a request's `task`, in characters."""
 

@@ -2,14 +2,14 @@
 
 import os
 import re
-from typing import Annotated, Literal
+from typing import Annotated
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FilePath
 
 from gateway.config.field_types import Seconds, Strings
 from gateway.config.secret_references import header_secret, resolve
-from gateway.models import Trust
+from gateway.models import Family, Trust
 
 
 def _url(value: str) -> str:
@@ -48,7 +48,7 @@ class UpstreamSettings(BaseModel):
     base_url: Url = Field(
         description="Base URL of its API, as you would give it to an SDK: `https://host/v1` for OpenAI's."
     )
-    wire: Literal["openai", "anthropic", "gemini"] = Field(
+    wire: Family = Field(
         "openai", description="The API it speaks: OpenAI's, Anthropic's or Gemini's. It serves calls of that API only."
     )
     api_key_env: str | None = Field(

@@ -11,16 +11,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from gateway.config.settings import CONFIGURED_UPSTREAM, Settings
 from gateway.detection.plugins import plugin_modules
 from gateway.errors import BadRequest, NotFound
 from gateway.http.types import Field
-from gateway.models import Trust
+from gateway.models import Family, Trust
 
 type Body = dict[str, Any]
-type Family = Literal["openai", "anthropic", "gemini"]
 
 _VERSION = re.compile(r"/v\d+(?:alpha|beta)?\d*\Z")
 _VERSIONED = re.compile(r"\Av\d+(?:alpha|beta)?\d*/")

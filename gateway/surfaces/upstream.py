@@ -21,8 +21,8 @@ from gateway.http.header_names import HOP_BY_HOP
 from gateway.http.strict_json import dump, parse_object
 from gateway.http.types import Field
 from gateway.http.upstream_failures import Fault, of_decoding, of_exception
-from gateway.models import Trust
-from gateway.surfaces.base import Body, Family, UpstreamConfig
+from gateway.models import Family, Trust
+from gateway.surfaces.base import Body, UpstreamConfig
 
 _LIMITS = httpx.Limits(max_connections=256, max_keepalive_connections=64, keepalive_expiry=30)
 _CONNECT_SECONDS = 10.0

@@ -47,38 +47,25 @@ extends = "default"
 action = "placeholder"
 """,
     "wires/telegram.py": '''
+import re
+
 from gateway.text.fields import TextField
-from gateway.wires.base import AnswerText, Conversation
+from gateway.wires.base import AnswerText, Conversation, Wire
 
 
-class Telegram:
+class Telegram(Wire):
     """One text there, one text back."""
 
     id = "telegram"
-    family = "openai"
-    stream = None
-
-    def serves(self, method, path):
-        return (method, path) == ("POST", "/telegram")
-
-    def model(self, body, path):
-        return body["model"]
-
-    def set_model(self, body, model):
-        body["model"] = model
-
-    def method_path(self, path, model):
-        return "telegram"
+    path = re.compile("/telegram")
+    method = "telegram"
 
     def read(self, body, path=""):
-        slots = [TextField(body, "text", body["text"])]
-        return Conversation(body, body["model"], False, [slots], body["text"], policy_id=body.pop("policy"))
+        fields = [TextField(body, "text", body["text"])]
+        return Conversation(body, body["model"], False, [fields], body["text"], policy_id=body.pop("policy"))
 
     def answer_texts(self, body):
         return [AnswerText(body, "reply", body["reply"])]
-
-    def usage(self, body):
-        return None
 
     def annotate(self, body, note):
         body["receipt"] = note["request_id"]

@@ -16,10 +16,10 @@ def read_toml(module: str, name: str = "") -> dict[str, Any]:
     return tomllib.loads((file.with_stem(name) if name else file).read_text("utf-8"))
 
 
-def word_lists(module: str) -> Mapping[str, frozenset[str]]:
-    """Returns the lists in a module's file, or in its table `words` if there is one. White space separates words."""
+def word_lists(module: str, table: str = "words") -> Mapping[str, frozenset[str]]:
+    """Returns the lists in a module's file, or in that table of it if there is one. White space separates words."""
     content = read_toml(module)
-    return {name: frozenset(words.split()) for name, words in content.get("words", content).items()}
+    return {name: frozenset(words.split()) for name, words in content.get(table, content).items()}
 
 
 def expand(text: str, entries: Mapping[str, str]) -> str:

@@ -10,8 +10,9 @@ from typing import Any
 from gateway.errors import GatewayError
 from gateway.http.strict_json import dump
 from gateway.text.answers import AnswerText, Channel
-from gateway.wires.base import Body
-from gateway.wires.reading import DocumentWriter, answer_strings, is_opaque, word
+from gateway.wires.answer_reading import DocumentWriter, answer_strings, count_of
+from gateway.wires.base import Body, EventFormat
+from gateway.wires.reading import is_opaque, word
 
 # Members of a message that hold no text, or whose text is read on its own.
 _MESSAGE_KEYS = frozenset(
@@ -39,11 +40,10 @@ _ERROR_TYPES = {
 _CODE_TYPES = {"model_not_found": "not_found_error", "overloaded": "overloaded_error"}
 
 
-class MessageEvents:
+class MessageEvents(EventFormat):
     """The events of a streamed answer. Each block of content starts, grows by deltas and stops, one after the other."""
 
     names_events = True
-    has_empty_deltas = True
 
     def texts(self, event: Body) -> list[AnswerText]:
         found: list[AnswerText] = []
@@ -61,10 +61,8 @@ class MessageEvents:
                 found += answer_strings(value, event, name, 0)
         return found
 
-    def ends(self, event: Body, channel: Channel | None) -> bool:
+    def ends_channel(self, event: Body, channel: Channel) -> bool:
         """The stop of a block ends its texts, and the end of the message or an error all of them."""
-        if channel is None:
-            return False
         kind = word(event.get("type"))
         return kind in {"message_delta", "message_stop", "error"} or (
             kind == "content_block_stop" and _index(event) == channel[0]
@@ -135,9 +133,9 @@ def message_texts(message: Body) -> Iterator[AnswerText]:
 
 def tokens(usage: Body) -> tuple[int | None, int | None]:
     """Returns the input tokens, cached ones included, and the output tokens that a `usage` reports."""
-    given = [_count(usage.get(name)) for name in _USAGE]
+    given = [count_of(usage.get(name)) for name in _USAGE]
     read = None if given[0] is None else sum(count for count in given if count is not None)
-    return read, _count(usage.get("output_tokens"))
+    return read, count_of(usage.get("output_tokens"))
 
 
 def refuse(body: Body, message: str) -> None:
@@ -224,7 +222,3 @@ def _delta(index: Any, delta: Body) -> Body:
 def _index(event: Body) -> int:
     index = event.get("index")
     return index if isinstance(index, int) else 0
-
-
-def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

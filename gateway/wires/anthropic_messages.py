@@ -12,26 +12,27 @@ from collections.abc import Iterator
 from typing import Any
 
 from gateway.errors import BadRequest
+from gateway.models import Family
 from gateway.text.answers import AnswerText
-from gateway.text.fields import MessageField, NameField, Place, SettingField, can_identify, placed
+from gateway.text.fields import MessageField, NameField, Place, placed
 from gateway.text.leads import lead
 from gateway.wires.anthropic_events import MessageEvents, message_texts, refuse, tokens
 from gateway.wires.anthropic_request import KEYS, RequestReader
-from gateway.wires.base import Body, Conversation, Family
+from gateway.wires.base import Body, Conversation, Wire
 from gateway.wires.reading import (
+    Turn,
+    ValueReader,
+    begun,
+    check_role,
     check_whole,
+    divide,
     is_number,
     json_field,
-    model_of,
-    opening_of,
-    streams,
-    take_own,
+    number_setting,
+    plain_text,
     unknown_keys,
-    value_fields,
 )
 
-# Not the messages of OpenAI's threads.
-_PATH = re.compile(r"(?!.*/threads/)(?:/[\w.-]+)*/messages(?:/count_tokens)?\Z")
 _ROLES = frozenset({"user", "assistant", "system"})
 # Fields that are read on their own: those that a model reads, and words that are validated. All others belong to the
 # single request.
@@ -42,57 +43,37 @@ _NUMBERS = frozenset("max_tokens temperature top_p top_k".split())
 _BILLING = "x-anthropic-billing-header:"
 
 
-class AnthropicMessages:
+class AnthropicMessages(Wire):
     """The wire. Stateless."""
 
     id = "anthropic-messages"
     family: Family = "anthropic"
     stream = MessageEvents()
-
-    def serves(self, method: str, path: str) -> bool:
-        return method == "POST" and _PATH.match(path) is not None
-
-    def model(self, body: Body, path: str) -> object:
-        return body.get("model")
-
-    def set_model(self, body: Body, model: str) -> None:
-        body["model"] = model
+    # Not the messages of OpenAI's threads.
+    path = re.compile(r"(?!.*/threads/)(?:/[\w.-]+)*/messages(?:/count_tokens)?\Z")
 
     def method_path(self, path: str, model: str) -> str:
         return "v1/messages/count_tokens" if path.endswith("/count_tokens") else "v1/messages"
 
     def read(self, body: Body, path: str = "") -> Conversation:
-        own = take_own(body)
-        model, stream = model_of(body), streams(body)
+        conversation = begun(body)
         check_whole(body, "max_tokens")
         messages, continues = body.get("messages"), _continued(body)
-        # A turn that the provider has paused goes on without a new message.
+        # A turn that the provider has paused is continued without a new message.
         if not isinstance(messages, list) or not (messages or continues):
             raise BadRequest("`messages` must be a non-empty list.", param="messages")
-        conversation = Conversation(body, model, stream, [], "", continues=continues, replays=continues != "")
+        conversation.continues, conversation.replays = continues, continues != ""
         conversation.resumable = isinstance(body.get("thread"), dict)
-        reader = RequestReader()
-        block = [*placed(Place.INSTRUCTIONS, _before_messages(body, reader))]
-        first_cut = len(messages)
-        for index, message in enumerate(messages):
-            role = _check_role(message, index)
-            if role == "assistant" and block:
-                first_cut = min(first_cut, index)
-                conversation.blocks.append(block)
-                block = []
-            if role == "user" and not conversation.seed and (text := _plain_text(message.get("content"))).strip():
-                conversation.seed, conversation.before_seed = text, len(conversation.blocks)
-            fields = reader.message(message, f"messages[{index}].content")
-            block += placed(Place.INSTRUCTIONS, fields) if role == "system" else fields
-        conversation.blocks.append(block)
-        if not conversation.seed or conversation.before_seed:
-            conversation.opening = opening_of({**_lasting(body), "messages": messages[:first_cut]})
-            conversation.seed = conversation.seed or conversation.opening
+        reader = RequestReader(conversation.files)
+        divide(
+            conversation,
+            placed(Place.INSTRUCTIONS, _before_messages(body, reader)),
+            _turns(messages, reader),
+            lambda cut: {**_lasting(body), "messages": messages[:cut]},
+        )
         settings = [*_settings(body, reader)]
         settings = [*reader.late, *settings, *unknown_keys(body, KEYS)]
         conversation.blocks.append([*placed(Place.SETTINGS, settings)])
-        conversation.attachments = tuple(sorted(reader.attachments))
-        own.put(conversation)
         return conversation
 
     def answer_ids(self, body: Body, path: str = "") -> tuple[str, ...]:
@@ -112,36 +93,22 @@ class AnthropicMessages:
         counted, _ = tokens(body)
         return None if counted is None else (counted, 0)
 
-    def annotate(self, body: Body, note: Body | None) -> None:
-        body.pop("svc", None)
-        if note is not None:
-            body["svc"] = note
-
     def refuse_answer(self, body: Body, message: str) -> None:
         refuse(body, message)
 
 
-def _check_role(message: Any, index: int) -> str:
-    where = f"messages[{index}]"
-    if not isinstance(message, dict):
-        raise BadRequest(f"`{where}` must be an object.", param=where)
-    role = message.get("role")
-    if not isinstance(role, str) or role not in _ROLES:
-        raise BadRequest(f"`{where}.role` must be one of: {', '.join(sorted(_ROLES))}.", param=f"{where}.role")
-    return role
+def _turns(messages: list[Any], reader: RequestReader) -> Iterator[Turn]:
+    for index, message in enumerate(messages):
+        role = check_role(message, f"messages[{index}]", _ROLES)
+        said = plain_text(message.get("content")) if role == "user" else ""
+        fields = reader.message(message, f"messages[{index}].content")
+        yield role == "assistant", said, placed(Place.INSTRUCTIONS, fields) if role == "system" else fields
 
 
 def _continued(body: Body) -> str:
     thread = body.get("thread")
     name = thread.get("previous_message_id") if isinstance(thread, dict) else None
     return name if isinstance(name, str) else ""
-
-
-def _plain_text(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    blocks = content if isinstance(content, list) else []
-    return "\n".join(each["text"] for each in blocks if isinstance(each, dict) and isinstance(each.get("text"), str))
 
 
 def _is_billing(block: Any) -> bool:
@@ -183,8 +150,7 @@ def _settings(body: Body, reader: RequestReader) -> Iterator[MessageField]:
         if name in _READ:
             continue
         if name in _NUMBERS and is_number(value):
-            if can_identify(repr(value), is_named=False):
-                yield SettingField(body, name, value)
+            yield from number_setting(body, name, value)
         elif name == "metadata" and isinstance(value, dict):
             yield from _metadata(value)
         elif name == "output_config" and isinstance(value, dict):
@@ -200,7 +166,7 @@ def _metadata(metadata: Body) -> Iterator[MessageField]:
             is_document = value.lstrip().startswith("{")
             yield json_field(metadata, name, value) if is_document else NameField(metadata, name, value, lead("name"))
         else:
-            yield from value_fields(metadata, name, value)
+            yield from ValueReader().fields(metadata, name, value)
     yield from unknown_keys(metadata, frozenset({"user_id"}))
 
 

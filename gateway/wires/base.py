@@ -3,20 +3,20 @@
 Each file in this folder defines one wire as `WIRE`. Two wires with the same id fail at startup.
 """
 
+import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeGuard
 
 from gateway.detection.plugins import plugin_modules
 from gateway.errors import GatewayError
-from gateway.models import PrivacyMode
+from gateway.models import Family, PrivacyMode
 from gateway.text.answers import AnswerText, Channel
 from gateway.text.fields import MessageField
 
 type Body = dict[str, Any]
-type Family = Literal["openai", "anthropic", "gemini"]
-"""The API of a provider: its paths, where keys go, and the shape of its errors."""
 type Framing = Literal["sse", "json-array"]
 """How the events of a streamed answer are divided: as server-sent events, or as the items of a JSON array."""
 
@@ -32,17 +32,17 @@ class Conversation:
     which is in the first of them. Without a user's text, the opening is the seed. `continues` names an earlier answer
     whose texts are not sent again, `replays` says that its client sends them all again if that answer is unknown, and
     `resumable` that this answer may be continued so. `only_reads` says that it is the read of a stored answer, which
-    has no body.
+    has no body. `files` are the kinds of content that is no text.
     """
 
     body: Body
     model: str
     stream: bool
-    blocks: list[list[MessageField]]
-    seed: str
+    blocks: list[list[MessageField]] = field(default_factory=list)
+    seed: str = ""
     opening: str = ""
     before_seed: int = 0
-    attachments: tuple[str, ...] = ()
+    files: set[str] = field(default_factory=set)
     task: str | None = None
     policy_id: str | None = None
     mode: PrivacyMode | None = None
@@ -57,108 +57,111 @@ class Conversation:
         """The mode asked for, else `standard`."""
         return self.mode or PrivacyMode.STANDARD
 
+    @property
+    def attachments(self) -> tuple[str, ...]:
+        """The kinds of `files`, sorted."""
+        return tuple(sorted(self.files))
+
     def texts(self) -> list[str]:
         """Returns the texts of all fields in order."""
         return [text for block in self.blocks for field in block for text in field.texts]
 
 
-class EventFormat(Protocol):
+class EventFormat(ABC):
     """How a wire streams an answer. Every event is a JSON object."""
 
-    @property
-    def names_events(self) -> bool:
-        """Whether each server-sent event has its `type` as its name."""
-        ...
+    names_events = False
+    """Whether each server-sent event has its `type` as its name."""
+    has_empty_deltas = True
+    """Whether upstreams send pieces of texts that are empty. If not, clients may fail on them."""
 
-    @property
-    def has_empty_deltas(self) -> bool:
-        """Whether upstreams send pieces of texts that are empty. If not, clients may fail on them."""
-        ...
-
+    @abstractmethod
     def texts(self, event: Body) -> list[AnswerText]:
         """Returns the strings of an event that are text."""
-        ...
 
-    def ends(self, event: Body, channel: Channel | None) -> bool:
+    @abstractmethod
+    def ends_channel(self, event: Body, channel: Channel) -> bool:
         """Whether nothing continues `channel` after this event."""
-        ...
 
+    @abstractmethod
     def continued(self, channel: Channel, text: str, last: Body) -> Body:
         """Returns an event that continues `channel` by `text`. `last` is the last event that continued it."""
-        ...
 
+    @abstractmethod
     def usage(self, event: Body) -> tuple[int | None, int | None]:
         """Returns the input and output tokens that an event reports. Later events count."""
-        ...
 
+    @abstractmethod
     def is_last(self, event: Body) -> bool:
         """Whether this event, which may be the last, is to have the gateway's own member."""
-        ...
 
+    @abstractmethod
     def refusal(self, message: str, like: Body) -> list[Body | bytes]:
         """Returns the events that end an answer with the finish reason `content_filter`.
 
         `like` is the event in which the reason was found, else the last one, with the first event's members that it
         lacks; empty if there was none. Bytes are written as they are.
         """
-        ...
+
+    def ends(self, event: Body, channel: Channel | None) -> bool:
+        """Whether nothing continues `channel` after this event. A complete text has none, and no event ends it."""
+        return channel is not None and self.ends_channel(event, channel)
 
     def error(self, error: GatewayError, request_id: str) -> Body:
         """Returns the event that reports an error to clients of this wire."""
-        ...
+        return error.body(request_id)
 
 
-class Wire(Protocol):
-    """A protocol of model calls."""
+class Wire(ABC):
+    """A protocol of model calls. The defaults are those of calls to OpenAI's API that name the model in their body."""
 
-    @property
-    def id(self) -> str: ...
-
-    @property
-    def stream(self) -> EventFormat | None:
-        """How answers are streamed, if they ever are."""
-        ...
-
-    @property
-    def family(self) -> Family:
-        """The provider's API that the wire is part of."""
-        ...
+    id: str
+    family: Family = "openai"
+    """The provider's API that the wire is part of."""
+    stream: EventFormat | None = None
+    """How answers are streamed, if they ever are."""
+    path: re.Pattern[str]
+    """Matches the paths of the calls, without their queries."""
+    method: str
+    """The path of the calls below an upstream's base URL."""
 
     def serves(self, method: str, path: str) -> bool:
         """Whether this is a model call of this wire. `path` has no query."""
-        ...
+        return method == "POST" and self.path.match(path) is not None
 
     def model(self, body: Body, path: str) -> object:
         """Returns the model that a request to `path` names, as sent and unchecked."""
-        ...
+        return body.get("model")
 
     def set_model(self, body: Body, model: str) -> None:
         """Names the model in a request body, where the wire has it there."""
-        ...
+        body["model"] = model
 
     def method_path(self, path: str, model: str) -> str:
         """Returns the path of the same API method below an upstream's base URL, for the model `model` there."""
-        ...
+        return self.method
 
+    @abstractmethod
     def read(self, body: Body, path: str = "") -> Conversation:
         """Parses a request to `path`, which may have a query. Raises BadRequest if it violates the protocol."""
-        ...
 
+    @abstractmethod
     def answer_texts(self, body: Body) -> list[AnswerText]:
         """Returns the strings of an answer that are text."""
-        ...
 
     def usage(self, body: Body) -> tuple[int, int] | None:
         """Returns the input and output tokens that the upstream reports, if any."""
-        ...
+        return None
 
     def annotate(self, body: Body, note: Body | None) -> None:
         """Sets the gateway's own member of an answer, replacing any that the upstream sent."""
-        ...
+        body.pop("svc", None)
+        if note is not None:
+            body["svc"] = note
 
+    @abstractmethod
     def refuse_answer(self, body: Body, message: str) -> None:
         """Replaces every choice of an answer by `message`, with the finish reason `content_filter`."""
-        ...
 
 
 class Resumable(Protocol):

@@ -7,88 +7,59 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from gateway.detection.data_files import word_lists
 from gateway.errors import BadRequest
 from gateway.http.strict_json import dump
 from gateway.text.answers import AnswerText, Channel
-from gateway.text.fields import MessageField, NameField, Place, SettingField, TextField, can_identify, placed
+from gateway.text.fields import MessageField, NameField, Place, placed
 from gateway.text.leads import lead
-from gateway.wires.base import Body, Conversation, Family
-from gateway.wires.choice_events import ChoiceEvents, choices_of, index_of, usage_of
+from gateway.wires.answer_reading import DocumentWriter, answer_strings, strings_beside
+from gateway.wires.base import Body, Conversation, Wire
+from gateway.wires.choice_events import ANSWER_KEYS, CHOICES, ChoiceEvents, choices_of, index_of, usage_of
+from gateway.wires.openai_reading import OpenAIReader
 from gateway.wires.reading import (
     SCHEMA_KEYS,
-    DocumentWriter,
-    answer_strings,
+    Turn,
+    begun,
+    check_role,
     check_whole,
-    is_number,
+    continuing,
+    divide,
     json_field,
-    model_of,
+    kind_of,
     named_model,
-    opening_of,
-    put_note,
-    streams,
-    strings_beside,
-    take_own,
-    text_fields,
+    plain_text,
     unknown_keys,
     word,
 )
 
 _ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 _TEXT_PARTS = frozenset({"text", "refusal", "input_text", "output_text", "thinking", "reasoning"})
-_PATH = re.compile(r"(?:/[\w.-]+)*/chat/completions\Z")
-
-# Keys of the protocol. Any other key could be private and is searched.
-_WORDS = """
-model messages role content name tool_calls tool_call_id function arguments id type text refusal index image_url url
-detail input_audio data format file file_id file_data filename audio voice expires_at transcript tools functions
-function_call tool_choice parallel_tool_calls description parameters strict custom response_format json_schema
-schema metadata user prediction stop stream stream_options include_usage include_obfuscation modalities logit_bias n
-temperature top_p top_k min_p frequency_penalty presence_penalty repetition_penalty max_tokens max_completion_tokens
-seed logprobs top_logprobs service_tier store reasoning_effort reasoning reasoning_content verbosity
-web_search_options user_location approximate search_context_size safety_identifier prompt_cache_key
-prompt_cache_retention cache_control mode allowed_tools grammar syntax
-"""
-_KEYS = SCHEMA_KEYS | frozenset(_WORDS.split())
-# Members of an answer that hold no text, or whose text is read on its own.
-_ANSWER_KEYS = frozenset("choices id object model created usage system_fingerprint service_tier obfuscation".split())
+_WORDS = word_lists(__file__)
+_KEYS = SCHEMA_KEYS | _WORDS["keys"]
+_ANSWER_KEYS = ANSWER_KEYS | {"service_tier"}
 # Fields of the prompt that a model reads before the messages. All others belong to the single request.
 _BEFORE_MESSAGES = ("tools", "functions", "response_format")
 _PLACES = dict.fromkeys(("system", "developer"), Place.INSTRUCTIONS) | dict.fromkeys(
     ("tool", "function"), Place.TOOL_RESULT
 )
-# Numbers and words of the protocol that cannot contain private text. They are validated where they are read.
-_SETTINGS = frozenset({"model", "messages", "stream"})
-# Fields that must be numbers.
-_NUMBERS = frozenset(
-    """
-    n seed temperature top_p top_k min_p top_logprobs frequency_penalty presence_penalty repetition_penalty max_tokens
-    max_completion_tokens
-    """.split()
-)
-# Fields that identify the end user. Only their name tells detection so.
-_WHO = frozenset({"user", "safety_identifier"})
+# Members that are read on their own, or validated where they are read.
+_READ = frozenset({"model", "messages", "stream", *_BEFORE_MESSAGES})
 # What a call of each kind is given.
 _ARGUMENTS = {"function": "arguments", "function_call": "arguments", "custom": "input"}
 # Strings of a delta that come at once.
 _WHOLE = frozenset({"role", "id", "type", "name", "index", "finish_reason", "obfuscation"})
-_CHOICES = range(1, 129)
 
 
 class ChatCompletionChunks(ChoiceEvents):
     """The events of a streamed answer: `chat.completion.chunk`, of which a delta continues the strings of a message."""
 
     object = "chat.completion.chunk"
+    keys = _ANSWER_KEYS
 
-    def texts(self, event: Body) -> list[AnswerText]:
-        found: list[AnswerText] = []
-        for choice in choices_of(event):
-            number = index_of(choice)
-            for name, value in choice.items():
-                if name == "delta" and isinstance(value, dict):
-                    found += _delta_texts(value, (number,))
-                elif name not in {"finish_reason", "index"}:
-                    found += answer_strings(value, choice, name, number)
-        return [*found, *strings_beside(_ANSWER_KEYS, event)]
+    def member_texts(self, choice: Body, name: str, value: Any, index: int) -> Iterator[AnswerText]:
+        is_delta = name == "delta" and isinstance(value, dict)
+        return _delta_texts(value, (index,)) if is_delta else answer_strings(value, choice, name, index)
 
     def choice(self, channel: Sequence[str | int], text: str, reason: str | None) -> Body:
         number, *path = channel
@@ -108,63 +79,35 @@ class ChatCompletionChunks(ChoiceEvents):
         return index, "content"
 
 
-class ChatCompletions:
+class ChatCompletions(Wire):
     """The wire. Stateless."""
 
     id = "chat-completions"
-    family: Family = "openai"
     stream = ChatCompletionChunks()
-
-    def serves(self, method: str, path: str) -> bool:
-        return method == "POST" and _PATH.match(path) is not None
+    path = re.compile(r"(?:/[\w.-]+)*/chat/completions\Z")
+    method = "chat/completions"
 
     def model(self, body: Body, path: str) -> object:
         return named_model(body, path)
 
-    def set_model(self, body: Body, model: str) -> None:
-        body["model"] = model
-
-    def method_path(self, path: str, model: str) -> str:
-        return "chat/completions"
-
     def read(self, body: Body, path: str = "") -> Conversation:
-        own = take_own(body)
-        model, stream = model_of(body, path), streams(body)
+        conversation = begun(body, path)
         check_whole(body, "seed")
-        check_whole(body, "n", _CHOICES)
+        check_whole(body, "n", CHOICES)
         messages = body.get("messages")
         if not isinstance(messages, list) or not messages:
             raise BadRequest("`messages` must be a non-empty list.", param="messages")
-        conversation = Conversation(body, model, stream, [], "")
-        attachments = set[str]()
-        block: list[MessageField] = []
-        for name in _BEFORE_MESSAGES:
-            if name in body:
-                block += placed(Place.INSTRUCTIONS, _fields(body, name, body[name], attachments))
-        first_cut = len(messages)
-        for index, message in enumerate(messages):
-            role = _check_message(message, index)
-            if role == "assistant" and block:
-                first_cut = min(first_cut, index)
-                conversation.blocks.append(block)
-                block = []
-            if role == "user" and not conversation.seed and (text := _plain_text(message.get("content"))).strip():
-                conversation.seed, conversation.before_seed = text, len(conversation.blocks)
-            block += placed(_PLACES.get(role, Place.MESSAGE), _message_fields(message, attachments))
-        conversation.blocks.append(block)
-        if not conversation.seed or conversation.before_seed:
-            before = {name: body[name] for name in _BEFORE_MESSAGES if name in body}
-            conversation.opening = opening_of({**before, "messages": messages[:first_cut]})
-            conversation.seed = conversation.seed or conversation.opening
-        settings = [
-            field
-            for name, value in body.items()
-            if name not in _BEFORE_MESSAGES and name not in _SETTINGS
-            for field in _own_fields(body, name, value, attachments)
-        ]
-        conversation.blocks.append([*placed(Place.SETTINGS, [*settings, *unknown_keys(body, _KEYS)])])
-        conversation.attachments = tuple(sorted(attachments))
-        own.put(conversation)
+        reader = _MessageReader(conversation.files, _KEYS)
+        before = {name: body[name] for name in _BEFORE_MESSAGES if name in body}
+        lasting = (field for name in before for field in reader.fields(body, name, body[name]))
+        divide(
+            conversation,
+            placed(Place.INSTRUCTIONS, lasting),
+            reader.turns(messages),
+            lambda cut: {**before, "messages": messages[:cut]},
+        )
+        settings = reader.settings(body, _READ, _WORDS["numbers"])
+        conversation.blocks.append([*placed(Place.SETTINGS, settings)])
         return conversation
 
     def answer_texts(self, body: Body) -> list[AnswerText]:
@@ -183,9 +126,6 @@ class ChatCompletions:
     def usage(self, body: Body) -> tuple[int, int] | None:
         return usage_of(body)
 
-    def annotate(self, body: Body, note: Body | None) -> None:
-        put_note(body, note)
-
     def refuse_answer(self, body: Body, message: str) -> None:
         choices = body.get("choices")
         count = len(choices) if isinstance(choices, list) and choices else 1
@@ -199,95 +139,63 @@ class ChatCompletions:
         ]
 
 
-def _own_fields(body: Body, name: str, value: Any, attachments: set[str]) -> Iterator[MessageField]:
-    """Yields the fields of the single request. In `metadata`, every key is the caller's, even one of the protocol."""
-    if name in _NUMBERS and is_number(value):
-        if can_identify(repr(value), is_named=False):
-            yield SettingField(body, name, value)
-    elif name in _WHO and isinstance(value, str):
-        yield NameField(body, name, value, lead("name"))
-    else:
-        yield from text_fields(body, name, value, frozenset() if name == "metadata" else _KEYS, attachments)
+class _MessageReader(OpenAIReader):
+    def turns(self, messages: list[Any]) -> Iterator[Turn]:
+        for index, message in enumerate(messages):
+            where = f"messages[{index}]"
+            role = check_role(message, where, _ROLES)
+            content = message.get("content")
+            if not isinstance(content, str | list | None):
+                raise BadRequest(f"`{where}.content` must be a string or a list of parts.", param=f"{where}.content")
+            said = plain_text(content) if role == "user" else ""
+            yield role == "assistant", said, placed(_PLACES.get(role, Place.MESSAGE), self._message(message))
 
+    def _message(self, message: Body) -> Iterator[MessageField]:
+        is_result = message["role"] in {"tool", "function"}
+        for name, value in message.items():
+            if name == "role":
+                continue
+            if name == "content" and isinstance(value, list):
+                for position, part in enumerate(value):
+                    yield from self._part(value, position, part)
+            elif name == "tool_calls" and isinstance(value, list):
+                for call in value:
+                    yield from self._call(call)
+            elif name == "function_call" and isinstance(value, dict):
+                yield from self._function(value)
+            elif name == "content" and is_result and word(value).lstrip()[:1] in {"{", "["}:
+                yield json_field(message, name, value)
+            elif name == "name" and isinstance(value, str) and not is_result:
+                yield NameField(message, name, value, lead(name))
+            else:
+                yield from self.fields(message, name, value)
+        yield from unknown_keys(message, _KEYS)
 
-def _fields(container: Any, key: Any, value: Any, attachments: set[str]) -> Iterator[MessageField]:
-    return text_fields(container, key, value, _KEYS, attachments)
+    def _part(self, parts: list[Any], position: int, part: Any) -> Iterator[MessageField]:
+        if not isinstance(part, dict | str):
+            raise BadRequest("A content part must be an object.", param="messages")
+        if isinstance(part, dict) and kind_of(part) not in _TEXT_PARTS:
+            self.files.add(kind_of(part))
+        fields = self.fields(parts, position, part)
+        return continuing(fields, position) if position else fields
 
+    def _call(self, call: Any) -> Iterator[MessageField]:
+        if not isinstance(call, dict):
+            raise BadRequest("A tool call must be an object.", param="messages")
+        for name, value in call.items():
+            if name == "function" and isinstance(value, dict):
+                yield from self._function(value)
+            else:
+                yield from self.fields(call, name, value)
+        yield from unknown_keys(call, _KEYS)
 
-def _check_message(message: Any, index: int) -> str:
-    where = f"messages[{index}]"
-    if not isinstance(message, dict):
-        raise BadRequest(f"`{where}` must be an object.", param=where)
-    role = message.get("role")
-    if not isinstance(role, str) or role not in _ROLES:
-        raise BadRequest(f"`{where}.role` must be one of: {', '.join(sorted(_ROLES))}.", param=f"{where}.role")
-    if not isinstance(message.get("content"), str | list | None):
-        raise BadRequest(f"`{where}.content` must be a string or a list of parts.", param=f"{where}.content")
-    return role
-
-
-def _plain_text(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    parts = content if isinstance(content, list) else []
-    return "\n".join(part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str))
-
-
-def _message_fields(message: Body, attachments: set[str]) -> Iterator[MessageField]:
-    for name, value in message.items():
-        if name == "role":
-            continue
-        if name == "content" and isinstance(value, list):
-            for position, part in enumerate(value):
-                yield from _part_fields(value, position, part, attachments)
-        elif name == "tool_calls" and isinstance(value, list):
-            for call in value:
-                yield from _call_fields(call, attachments)
-        elif name == "function_call" and isinstance(value, dict):
-            yield from _function_fields(value, attachments)
-        elif name == "content" and message["role"] in {"tool", "function"} and _is_json(value):
-            yield json_field(message, name, value)
-        elif name == "name" and isinstance(value, str) and message["role"] not in {"tool", "function"}:
-            yield NameField(message, name, value, lead(name))
-        else:
-            yield from _fields(message, name, value, attachments)
-    yield from unknown_keys(message, _KEYS)
-
-
-def _part_fields(parts: list[Any], position: int, part: Any, attachments: set[str]) -> Iterator[MessageField]:
-    if not isinstance(part, dict | str):
-        raise BadRequest("A content part must be an object.", param="messages")
-    kind = part.get("type") if isinstance(part, dict) else "text"
-    if not isinstance(kind, str) or kind not in _TEXT_PARTS:
-        attachments.add(kind if isinstance(kind, str) else "unknown")
-    for field in _fields(parts, position, part, attachments):
-        if position and isinstance(field, TextField) and field.key in {position, "text"}:
-            field.goes_on = True
-        yield field
-
-
-def _call_fields(call: Any, attachments: set[str]) -> Iterator[MessageField]:
-    if not isinstance(call, dict):
-        raise BadRequest("A tool call must be an object.", param="messages")
-    for name, value in call.items():
-        if name == "function" and isinstance(value, dict):
-            yield from _function_fields(value, attachments)
-        else:
-            yield from _fields(call, name, value, attachments)
-    yield from unknown_keys(call, _KEYS)
-
-
-def _function_fields(function: Body, attachments: set[str]) -> Iterator[MessageField]:
-    for name, value in function.items():
-        if name == "arguments" and isinstance(value, str):
-            yield json_field(function, name, value)
-        else:
-            yield from _fields(function, name, value, attachments)
-    yield from unknown_keys(function, _KEYS)
-
-
-def _is_json(value: Any) -> bool:
-    return isinstance(value, str) and value.lstrip()[:1] in {"{", "["}
+    def _function(self, function: Body) -> Iterator[MessageField]:
+        for name, value in function.items():
+            if name == "arguments" and isinstance(value, str):
+                yield json_field(function, name, value)
+            else:
+                yield from self.fields(function, name, value)
+        yield from unknown_keys(function, _KEYS)
 
 
 def _put_types(made: Any, like: Any, path: Channel) -> None:

@@ -1,27 +1,33 @@
 """The events of OpenAI's streamed completions, which divide what the model says into choices."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from gateway.errors import GatewayError
-from gateway.text.answers import Channel
-from gateway.wires.base import Body
-from gateway.wires.reading import token_counts
+from gateway.text.answers import AnswerText, Channel
+from gateway.wires.answer_reading import strings_beside, token_counts
+from gateway.wires.base import Body, EventFormat
 
+CHOICES = range(1, 129)
+"""How many choices a request may ask for."""
+ANSWER_KEYS = frozenset("choices id object model created usage system_fingerprint obfuscation".split())
+"""Members of an answer that hold no text, or whose text is read on its own."""
 # Members of every event of an answer.
 _SHARED: tuple[str, ...] = ("id", "object", "created", "model")
 
 
-class ChoiceEvents(ABC):
+class ChoiceEvents(EventFormat):
     """What the event formats of chat completions and of completions share. `object` names the kind of event.
 
     A channel begins with the index of its choice.
     """
 
-    names_events = False
-    has_empty_deltas = True
     object = ""
+    keys = ANSWER_KEYS
+
+    @abstractmethod
+    def member_texts(self, choice: Body, name: str, value: Any, index: int) -> Iterator[AnswerText]:
+        """Yields the strings under a member of a choice, other than its index and finish reason."""
 
     @abstractmethod
     def choice(self, channel: Sequence[str | int], text: str, reason: str | None) -> Body:
@@ -31,10 +37,18 @@ class ChoiceEvents(ABC):
     def shown(self, index: int) -> Channel:
         """Returns the channel of the text that clients show of a choice."""
 
-    def ends(self, event: Body, channel: Channel | None) -> bool:
+    def texts(self, event: Body) -> list[AnswerText]:
+        found = [
+            text
+            for choice in choices_of(event)
+            for name, value in choice.items()
+            if name not in {"finish_reason", "index"}
+            for text in self.member_texts(choice, name, value, index_of(choice))
+        ]
+        return [*found, *strings_beside(self.keys, event)]
+
+    def ends_channel(self, event: Body, channel: Channel) -> bool:
         """A finish reason ends all texts of its choice, and an error all texts."""
-        if channel is None:
-            return False
         return "error" in event or any(
             index_of(choice) == channel[0] and choice.get("finish_reason") is not None for choice in choices_of(event)
         )
@@ -56,9 +70,6 @@ class ChoiceEvents(ABC):
         numbers = [index_of(choice) for choice in choices_of(like)] or [0]
         choices = [self.choice(self.shown(number), message, "content_filter") for number in numbers]
         return [{**self._envelope(like), "choices": choices}, b"data: [DONE]\n\n"]
-
-    def error(self, error: GatewayError, request_id: str) -> Body:
-        return error.body(request_id)
 
     def _envelope(self, event: Body) -> Body:
         return {"object": self.object, **{name: event[name] for name in _SHARED if name in event}}

@@ -5,8 +5,9 @@ from typing import Any, Literal
 
 from gateway.errors import GatewayError
 from gateway.http.types import Field
+from gateway.models import Family
 from gateway.wires.anthropic_events import error_body as anthropic_error
-from gateway.wires.base import Body, Family
+from gateway.wires.base import Body
 from gateway.wires.gemini_answers import error_body as gemini_error
 
 type ErrorShape = Family | Literal["bedrock"]

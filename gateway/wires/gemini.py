@@ -9,12 +9,13 @@ from collections.abc import Iterator
 from urllib.parse import parse_qs
 
 from gateway.errors import BadRequest
+from gateway.models import Family
 from gateway.text.answers import AnswerText
 from gateway.text.fields import MessageField, Place, placed
-from gateway.wires.base import Body, Conversation, Family
+from gateway.wires.base import Body, Conversation, Wire
 from gateway.wires.gemini_answers import ResponseEvents, refuse, response_texts, tokens
-from gateway.wires.gemini_request import KEYS, RequestReader, camel, check_role, items, named_requests, plain_text
-from gateway.wires.reading import opening_of, put_note, take_own, unknown_keys
+from gateway.wires.gemini_request import KEYS, RequestReader, camel, items, named_requests
+from gateway.wires.reading import divide, take_own, unknown_keys
 
 # A path of the Gemini API or of Vertex AI, also below the path of a base URL and without a version.
 _PATH = re.compile(
@@ -31,15 +32,13 @@ _BEFORE_CONTENTS = ("tools", "systemInstruction", "generationConfig")
 _LASTING = frozenset({"tools", "systemInstruction"})
 
 
-class Gemini:
+class Gemini(Wire):
     """The wire. Stateless."""
 
     id = "gemini"
     family: Family = "gemini"
     stream = ResponseEvents()
-
-    def serves(self, method: str, path: str) -> bool:
-        return method == "POST" and _PATH.match(path) is not None
+    path = _PATH
 
     def model(self, body: Body, path: str) -> object:
         called = _PATH.match(path)
@@ -59,50 +58,34 @@ class Gemini:
         return f"{version[1] if version else 'v1beta'}/{_resource(model)}:{called['method']}"
 
     def read(self, body: Body, path: str = "") -> Conversation:
-        own = take_own(body)
         path, _, query = path.partition("?")
         called = _PATH.match(path)
         method = called["method"] if called else "generateContent"
         model = self.model(body, path)
-        conversation = Conversation(body, model if isinstance(model, str) else "", method == _STREAMING, [], "")
+        conversation = Conversation(body, model if isinstance(model, str) else "", method == _STREAMING)
+        take_own(conversation)
         conversation.framing = "sse" if "sse" in _alternatives(query) else "json-array"
-        reader = RequestReader()
+        reader = RequestReader(conversation.files)
         if method.endswith(("embedContent", "EmbedContents")):
             self._read_embedded(body, conversation, reader)
         else:
             self._read_contents(body, conversation, reader)
             conversation.continues = _cached_content(body)
-        conversation.attachments = tuple(sorted(reader.attachments))
-        own.put(conversation)
         return conversation
 
     def _read_contents(self, body: Body, conversation: Conversation, reader: RequestReader) -> None:
         """Reads what a model reads in this order: tools, system instruction, schemas of the answer, contents."""
         requests = [*_objects(body, "generateContentRequest"), body]
-        lasting = (field for each in requests for field in _before_contents(each, reader))
-        blocks, block = conversation.blocks, [*placed(Place.INSTRUCTIONS, lasting)]
+        before = [*placed(Place.INSTRUCTIONS, (field for each in requests for field in _before_contents(each, reader)))]
         contents = [item for each in requests for item in items(each.get("contents"), "contents")]
         if not contents:
             raise BadRequest("`contents` must be a non-empty list.", param="contents")
-        first_cut = len(contents)
-        for index, content in enumerate(contents):
-            role = check_role(content, f"contents[{index}]")
-            if role == "model" and block:
-                first_cut = min(first_cut, index)
-                blocks.append(block)
-                block = []
-            if role == "user" and not conversation.seed and (text := plain_text(content)).strip():
-                conversation.seed, conversation.before_seed = text, len(blocks)
-            fields = reader.content(contents, index, f"contents[{index}]")
-            block += placed(Place.INSTRUCTIONS, fields) if role == "system" else fields
-        blocks.append(block)
-        if not conversation.seed or conversation.before_seed:
-            before = [{name: each[name] for name in each if camel(name) in _LASTING} for each in requests]
-            conversation.opening = opening_of({"before": before, "contents": contents[:first_cut]})
-            conversation.seed = conversation.seed or conversation.opening
+        lasting = [{name: each[name] for name in each if camel(name) in _LASTING} for each in requests]
+        turns = reader.turns(contents)
+        divide(conversation, before, turns, lambda cut: {"before": lasting, "contents": contents[:cut]})
         read = _LASTING | {"model", "contents", "generateContentRequest"}
         settings = (field for each in requests for field in _settings(each, reader, read))
-        blocks.append([*placed(Place.SETTINGS, settings)])
+        conversation.blocks.append([*placed(Place.SETTINGS, settings)])
 
     def _read_embedded(self, body: Body, conversation: Conversation, reader: RequestReader) -> None:
         """Reads the contents of embeddings. All have the same key, so that equal texts get equal vectors."""
@@ -122,9 +105,6 @@ class Gemini:
     def usage(self, body: Body) -> tuple[int, int] | None:
         read, written = tokens(body)
         return None if read is None else (read, written or 0)
-
-    def annotate(self, body: Body, note: Body | None) -> None:
-        put_note(body, note)
 
     def refuse_answer(self, body: Body, message: str) -> None:
         refuse(body, message)
@@ -174,7 +154,7 @@ def _settings(request: Body, reader: RequestReader, read: frozenset[str]) -> Ite
     """Yields the fields of the single request: those of the members but for `read`, and unknown keys."""
     for name, value in request.items():
         if camel(name) == "generationConfig" and isinstance(value, dict):
-            yield from reader.members(value, _SCHEMAS)
+            yield from reader.members(value, frozenset(key for key in value if camel(key) in _SCHEMAS))
         elif camel(name) not in read:
             yield from reader.member(request, name, value)
     yield from unknown_keys(request, KEYS)

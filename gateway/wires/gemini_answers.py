@@ -10,9 +10,10 @@ from typing import Any
 from gateway.errors import GatewayError
 from gateway.http.strict_json import dump
 from gateway.text.answers import AnswerText, Channel
-from gateway.wires.base import Body
+from gateway.wires.answer_reading import DocumentWriter, count_of
+from gateway.wires.base import Body, EventFormat
 from gateway.wires.gemini_request import camel
-from gateway.wires.reading import DocumentWriter, is_opaque, word
+from gateway.wires.reading import is_opaque, word
 
 # Members of an answer that hold no text, or whose text is read on its own. Embeddings are numbers.
 _ANSWER_KEYS = frozenset(
@@ -48,23 +49,18 @@ _ERROR_STATUS = {
 }
 
 
-class ResponseEvents:
+class ResponseEvents(EventFormat):
     """The events of a streamed answer. Each is a response, whose parts go on where those of the last one ended.
 
     The texts of a candidate are one text, and so are its thoughts. Other parts come whole, but for the arguments of
     calls on Vertex AI, which may come string by string.
     """
 
-    names_events = False
-    has_empty_deltas = True
-
     def texts(self, event: Body) -> list[AnswerText]:
         return [*response_texts(event, streamed=True)]
 
-    def ends(self, event: Body, channel: Channel | None) -> bool:
+    def ends_channel(self, event: Body, channel: Channel) -> bool:
         """A finish reason ends all texts of its candidate. A part of another kind ends a text before it."""
-        if channel is None:
-            return False
         if _is_blocked(event) or "error" in event:
             return True
         for candidate in _candidates(event):
@@ -124,7 +120,7 @@ def tokens(body: Body) -> tuple[int | None, int | None]:
     """Returns the input tokens and the output tokens, thoughts included, that an answer reports."""
     usage = body.get("usageMetadata")
     if not isinstance(usage, dict):
-        return _count(body.get("totalTokens")), None
+        return count_of(body.get("totalTokens")), None
     return _sum(usage, "promptTokenCount", "toolUsePromptTokenCount"), _sum(usage, *_WRITTEN)
 
 
@@ -144,12 +140,8 @@ def _refusal(like: Body, message: str, indices: Sequence[int]) -> Body:
 
 
 def _sum(usage: Body, *names: str) -> int | None:
-    given = [count for name in names if (count := _count(usage.get(name))) is not None]
+    given = [count for name in names if (count := count_of(usage.get(name))) is not None]
     return sum(given) if given else None
-
-
-def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def _identity(body: Body) -> Body:
@@ -231,7 +223,7 @@ def _call_texts(call: Body, index: int, *, streamed: bool) -> Iterator[AnswerTex
 
 
 def _strings(members: Any, container: Any, index: int) -> Iterator[AnswerText]:
-    """Yields the strings under members of a container, but for words of the protocol and what nobody can read."""
+    """Yields the strings under members of a container, but for words of the protocol and opaque data."""
     named = members.items() if isinstance(members, dict) else enumerate(members)
     for name, value in named:
         if isinstance(value, dict | list):

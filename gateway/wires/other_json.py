@@ -1,7 +1,7 @@
 """Reads the JSON of calls that no wire knows: every string, key and long number in them is text.
 
 The proxy protects such calls to intercepted hosts, since their clients cannot be changed. This wire serves no path. No
-member says where a file is, so those in base64 are told by how they begin.
+member says where a file is, so those in base64 are recognized by how they begin.
 
 Some of these calls store texts that a model call then names instead of repeating them: the items of a conversation of
 OpenAI's API, and what Gemini's keeps as cached content. Their values are remembered under that name.
@@ -10,10 +10,11 @@ OpenAI's API, and what Gemini's keeps as cached content. Their values are rememb
 import re
 
 from gateway.text.answers import AnswerText
-from gateway.wires.base import Body, Conversation, Family
-from gateway.wires.reading import answer_strings, opening_of, text_fields, unknown_keys
+from gateway.wires.answer_reading import answer_strings
+from gateway.wires.base import Body, Conversation, Wire
+from gateway.wires.openai_reading import OpenAIReader
+from gateway.wires.reading import opening_of, unknown_keys
 
-_NONE = frozenset[str]()
 # What images, audio, video, documents and archives begin with, in base64: PNG, JPEG, GIF, RIFF, TIFF, ISO media,
 # Matroska, Ogg, ID3, FLAC, PDF, OLE, ZIP, gzip, 7z.
 _FILE = re.compile(
@@ -24,12 +25,10 @@ _FILE = re.compile(
 _STORING = re.compile(r"(?:/[\w.-]+)*/(?:conversations(?:/(\w+)/items)?|cachedContents)\Z", re.ASCII)
 
 
-class OtherJson:
+class OtherJson(Wire):
     """The wire. Stateless."""
 
     id = "other-json"
-    family: Family = "openai"
-    stream = None
 
     def serves(self, method: str, path: str) -> bool:
         return False
@@ -44,14 +43,13 @@ class OtherJson:
         return path.removeprefix("/")
 
     def read(self, body: Body, path: str = "") -> Conversation:
-        attachments = set[str]()
-        seed = opening_of(body)
-        fields = [field for key, value in body.items() for field in text_fields(body, key, value, _NONE, attachments)]
+        conversation = Conversation(body, "", False, seed=opening_of(body))
+        reader = OpenAIReader(conversation.files)
+        fields = [field for key, value in body.items() for field in reader.fields(body, key, value)]
         texts = [field for field in fields if _FILE.match(field.protected()[0]) is None]
         if len(texts) < len(fields):
-            attachments.add("data")
-        block = [*texts, *unknown_keys(body, _NONE)]
-        conversation = Conversation(body, "", False, [block], seed, attachments=tuple(sorted(attachments)))
+            conversation.files.add("data")
+        conversation.blocks = [[*texts, *unknown_keys(body, reader.keys)]]
         if (storing := _STORING.match(path.partition("?")[0])) is not None:
             conversation.continues, conversation.resumable = storing[1] or "", True
         return conversation
@@ -64,9 +62,6 @@ class OtherJson:
 
     def answer_texts(self, body: Body) -> list[AnswerText]:
         return [*answer_strings(body, {}, "", 0)]
-
-    def usage(self, body: Body) -> tuple[int, int] | None:
-        return None
 
     def annotate(self, body: Body, note: Body | None) -> None:
         """Changes nothing: proxy clients get no note."""

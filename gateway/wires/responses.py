@@ -11,48 +11,28 @@ from urllib.parse import parse_qs
 from gateway.config.settings import CONFIGURED_UPSTREAM
 from gateway.errors import BadRequest, GatewayError
 from gateway.text.answers import AnswerText, Channel
-from gateway.text.fields import MessageField, Place, TextField, placed
-from gateway.wires.base import Body, Conversation, Family
-from gateway.wires.reading import model_of, opening_of, put_note, setting_fields, streams, take_own, token_counts, word
-from gateway.wires.reading import unknown_keys as keys_outside
+from gateway.text.fields import Place, placed
+from gateway.wires.answer_reading import token_counts
+from gateway.wires.base import Body, Conversation, EventFormat, Wire
+from gateway.wires.reading import begun, divide, word
 from gateway.wires.responses_answers import event_texts, response_texts, withheld_message
-from gateway.wires.responses_items import (
-    KEYS,
-    OWN_KEYS,
-    is_made,
-    item_fields,
-    member_fields,
-    place_of,
-    user_text,
-)
+from gateway.wires.responses_items import NUMBERS, ItemReader
 
-_PATH = re.compile(r"(?:/[\w.-]+)*/(responses(?:/compact|/input_tokens)?)\Z")
 # Reading a response that is stored.
 _STORED = re.compile(r"(?:/[\w.-]+)*/(responses/(\w+))\Z", re.ASCII)
 
 # Fields of the prompt that a model reads before the items. All others belong to the single request.
 _BEFORE_ITEMS = ("tools", "instructions", "prompt", "text")
-# Numbers and words of the protocol that cannot contain private text. They are validated where they are read.
-_SETTINGS = frozenset({"model", "input", "stream"})
-_NUMBERS = frozenset({"temperature", "top_p", "top_logprobs", "max_output_tokens", "max_tool_calls"})
-# What codex reports on where it runs: folder, remote and commit. As a header it does not cross either.
+# Members that are read on their own, or validated where they are read.
+_READ = frozenset({"model", "input", "stream", *_BEFORE_ITEMS})
+# What codex reports on where it runs: folder, remote and commit. As a header it is not sent either.
 _REPORT = "x-codex-turn-metadata"
-# Words that are values of settings.
-_VALUES = frozenset(
-    """
-    auto none required minimal low medium high xhigh max concise detailed default flex priority scale disabled
-    in_memory 24h explicit implicit enabled standard
-    reasoning.encrypted_content message.output_text.logprobs message.input_image.image_url file_search_call.results
-    web_search_call.results web_search_call.action.sources code_interpreter_call.outputs
-    computer_call_output.output.image_url
-    """.split()
-)
 _LAST = frozenset({"response.completed", "response.incomplete", "response.failed"})
 _ENVELOPE = ("id", "object", "created_at", "model", "previous_response_id")
 _INDICES = ("content_index", "summary_index", "command_index", "annotation_index")
 
 
-class ResponseEvents:
+class ResponseEvents(EventFormat):
     """The events of a streamed answer. One with a `delta` continues a text, the one with `done` for it ends it."""
 
     names_events = True
@@ -66,10 +46,8 @@ class ResponseEvents:
             return [*event_texts(event, number, place)]
         return [*event_texts(event, number)]
 
-    def ends(self, event: Body, channel: Channel | None) -> bool:
+    def ends_channel(self, event: Body, channel: Channel) -> bool:
         """The `done` of a text ends it, that of an item all its texts, the end of the answer or an error all texts."""
-        if channel is None:
-            return False
         kind = _kind(event)
         if kind in _LAST or kind == "error":
             return True
@@ -137,78 +115,55 @@ class ResponseEvents:
         return {"type": "error", **given, "sequence_number": 0, **body}
 
 
-class Responses:
+class Responses(Wire):
     """The wire. Stateless."""
 
     id = "responses"
-    family: Family = "openai"
     stream = ResponseEvents()
+    path = re.compile(r"(?:/[\w.-]+)*/(responses(?:/compact|/input_tokens)?)\Z")
 
     def serves(self, method: str, path: str) -> bool:
         """Whether this creates something, or reads a response, which may hold placeholders."""
-        return (_PATH if method == "POST" else _STORED).match(path) is not None and method in {"POST", "GET"}
+        return (self.path if method == "POST" else _STORED).match(path) is not None and method in {"POST", "GET"}
 
     def model(self, body: Body, path: str) -> object:
-        return body.get("model") if body or _PATH.match(path) else CONFIGURED_UPSTREAM
+        return body.get("model") if body or self.path.match(path) else CONFIGURED_UPSTREAM
 
     def set_model(self, body: Body, model: str) -> None:
         if body:
             body["model"] = model
 
     def method_path(self, path: str, model: str) -> str:
-        found = _PATH.match(path) or _STORED.match(path)
+        found = self.path.match(path) or _STORED.match(path)
         return found[1] if found else "responses"
 
     def read(self, body: Body, path: str = "") -> Conversation:
         path, _, query = path.partition("?")
-        if not body and not _PATH.match(path) and (stored := _STORED.match(path)):
+        if not body and not self.path.match(path) and (stored := _STORED.match(path)):
             is_stream = "true" in parse_qs(query).get("stream", ())
-            return Conversation(body, "", is_stream, [[]], "", continues=stored[2], only_reads=True)
-        own = take_own(body)
+            return Conversation(body, "", is_stream, [[]], continues=stored[2], only_reads=True)
+        conversation = begun(body)
         if isinstance(reported := body.get("client_metadata"), dict):
             reported.pop(_REPORT, None)
-        conversation = Conversation(body, model_of(body), streams(body), [], "")
-        attachments = set[str]()
-        block: list[MessageField] = []
         _check_tools(body.get("tools"))
-        for name in _BEFORE_ITEMS:
-            if name in body:
-                block += placed(Place.INSTRUCTIONS, _member(body, name, body[name], attachments))
+        reader = ItemReader(conversation.files)
+        before = {name: body[name] for name in _BEFORE_ITEMS if name in body}
+        block = [
+            *placed(
+                Place.INSTRUCTIONS, (field for name in before for field in reader.item_member(body, name, body[name]))
+            )
+        ]
         given = body.get("input")
         if isinstance(given, str):
-            block += _member(body, "input", given, attachments)
+            block += reader.item_member(body, "input", given)
             conversation.seed = given if given.strip() else ""
-            given = []
         elif not isinstance(given, list | None):
             raise BadRequest("`input` must be a string or a list of items.", param="input")
-        items: list[Any] = given or []
-        first_cut, was_made = len(items), False
-        for position, item in enumerate(items):
-            fields = [*placed(place_of(item), item_fields(item, f"input[{position}]", attachments))]
-            if is_made(item) and not was_made and block:
-                first_cut = min(first_cut, position)
-                conversation.blocks.append(block)
-                block = []
-            was_made = is_made(item)
-            if not conversation.seed and (text := user_text(item)).strip():
-                conversation.seed, conversation.before_seed = text, len(conversation.blocks)
-            block += fields
-        conversation.blocks.append(block)
-        if not conversation.seed or conversation.before_seed:
-            before = {name: body[name] for name in _BEFORE_ITEMS if name in body}
-            conversation.opening = opening_of({**before, "input": items[:first_cut]})
-            conversation.seed = conversation.seed or conversation.opening
-        settings = [
-            field
-            for name, value in body.items()
-            if name not in _BEFORE_ITEMS and name not in _SETTINGS
-            for field in _setting(body, name, value, attachments)
-        ]
-        conversation.blocks.append([*placed(Place.SETTINGS, [*settings, *keys_outside(body, KEYS)])])
-        conversation.attachments = tuple(sorted(attachments))
+        items = given if isinstance(given, list) else []
+        divide(conversation, block, reader.turns(items), lambda cut: {**before, "input": items[:cut]})
+        conversation.blocks.append([*placed(Place.SETTINGS, reader.settings(body, _READ, NUMBERS))])
         conversation.continues = _continued(body)
         conversation.resumable = body.get("store") is not False
-        own.put(conversation)
         return conversation
 
     def answer_ids(self, body: Body, path: str = "") -> tuple[str, ...]:
@@ -226,8 +181,8 @@ class Responses:
 
     def annotate(self, body: Body, note: Body | None) -> None:
         """Of an event, the response in it gets the member, which SDKs pass on."""
-        put_note(body, None)
-        put_note(_response(body) or body, note)
+        super().annotate(body, None)
+        super().annotate(_response(body) or body, note)
 
     def refuse_answer(self, body: Body, message: str) -> None:
         body.pop("output_text", None)
@@ -240,18 +195,6 @@ def _check_tools(tools: Any) -> None:
         if isinstance(tool, dict) and tool.get("type") == "mcp" and tool.get("authorization"):
             message = "`authorization` is a secret, which must not leave; call that server from the client."
             raise BadRequest(message, param="tools")
-
-
-def _member(body: Body, name: str, value: Any, attachments: set[str]) -> list[MessageField]:
-    return [*member_fields(body, name, value, attachments)]
-
-
-def _setting(body: Body, name: str, value: Any, attachments: set[str]) -> list[MessageField]:
-    if name in OWN_KEYS or not isinstance(value, str | int | float):
-        found = _member(body, name, value, attachments)
-    else:
-        found = [*setting_fields(body, name, value, KEYS, _NUMBERS, attachments)]
-    return [field for field in found if not (isinstance(field, TextField) and field.texts[0] in _VALUES)]
 
 
 def _continued(body: Body) -> str:

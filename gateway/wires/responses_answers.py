@@ -8,8 +8,9 @@ from typing import Any, Literal
 
 from gateway.http.strict_json import dump
 from gateway.text.answers import AnswerText, Channel
+from gateway.wires.answer_reading import DocumentWriter, answer_keys
 from gateway.wires.base import Body
-from gateway.wires.reading import DocumentWriter, answer_keys, is_opaque, word
+from gateway.wires.reading import is_opaque, word
 
 type Kind = Literal["text", "json", "data", "echo"]
 

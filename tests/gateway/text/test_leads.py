@@ -14,7 +14,7 @@ from gateway.wires import Body, Wire
 from gateway.wires.anthropic_messages import WIRE as ANTHROPIC
 from gateway.wires.chat_completions import WIRE as CHAT
 from gateway.wires.gemini import WIRE as GEMINI
-from gateway.wires.reading import value_fields
+from gateway.wires.reading import ValueReader
 from gateway.wires.responses import WIRE as RESPONSES
 from tests.gateway.wires.test_leak_matrix import GEMINI_PATH
 
@@ -51,7 +51,7 @@ def keys_of(value: Any) -> set[str]:
 @pytest.mark.parametrize(("given", "texts"), GIVEN)
 def test_a_value_is_searched_with_what_its_siblings_say(given: Any, texts: list[str]) -> None:
     keys = keys_of(given)
-    assert searched([*value_fields({"x": given}, "x", given)], keys | {"x"}) == [
+    assert searched([*ValueReader().fields({"x": given}, "x", given)], keys | {"x"}) == [
         # The key of a list without a name of its own.
         *(f"x: {text}" if isinstance(given, list) and text in given else text for text in texts)
     ]

@@ -17,7 +17,7 @@ from gateway.errors import (
     Unavailable,
     UnsupportedMedia,
 )
-from gateway.wires import Family
+from gateway.models import Family
 from gateway.wires.error_shapes import ErrorShape, code_in, error_shape_of, family_of, shaped, shaped_headers
 from tests.lazy import Lazy
 

@@ -83,7 +83,7 @@ class Settings(ListenerSettings):
 
     forward_headers: HeaderNames = Field(
         (),
-        description="Request headers that cross to upstreams besides the list of harmless ones, such as `x-session-id`."
+        description="Request headers sent to upstreams besides the list of harmless ones, such as `x-session-id`."
         " They are searched as the body is. Credentials and cookies cannot be among them.",
     )
 
@@ -108,7 +108,7 @@ class Settings(ListenerSettings):
     )
     upstream_timeout_seconds: Seconds = Field(
         600,
-        description="Seconds until the complete answer of an upstream, or of a host behind the proxy. After that: 504.",
+        description="Seconds until the complete answer of an upstream, or of a proxied host. After that: 504.",
     )
 
     shutdown_seconds: Seconds = Field(

@@ -21,11 +21,10 @@ from benchmarks.ablation_texts import DEVELOPMENT
 from gateway.detection import builtin_detector
 from gateway.detection.ner import cascade
 from gateway.detection.ner.builtin import BuiltinModel
-from gateway.detection.ner.engine import TokenClassifier
+from gateway.detection.ner.engine import TokenClassifier, Window
 from gateway.detection.ner.finder import NameFinder
 from gateway.detection.ner.inference import Chances
 from gateway.detection.ner.units import Units
-from gateway.detection.ner.windows import Window
 from gateway.models import Entity
 
 ROOT = Path(__file__).parent.parent

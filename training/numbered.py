@@ -14,8 +14,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from gateway.detection.ner.other_scripts import is_spaced
-from gateway.detection.ner.units import FIRST_FORM, GAPS, UnitReader
+from gateway.detection.ner.units import FIRST_FORM, GAPS, UnitReader, is_spaced
 from numpy.typing import NDArray
 
 from training.corpora import Document

@@ -14,7 +14,7 @@ from typing import Self
 import re2
 from pydantic import SecretStr
 
-from gateway.detection.unicode_folding import FoldingTable
+from gateway.detection.unicode_folding import FOLDING
 from gateway.errors import BadRequest
 from gateway.http.types import Field
 
@@ -41,7 +41,6 @@ KEY_PREFIX = b"svck_"
 
 _SHORTEST_SECRET = 12
 _SHORTEST_PART = 16
-_FOLDS = FoldingTable()
 
 
 class KeySearch:
@@ -113,7 +112,7 @@ def scrub_fields(fields: Iterable[Field], secrets: frozenset[bytes]) -> list[Fie
 
 def _as_shown(data: bytes) -> bytes:
     """Returns the bytes as a reader sees them: full-width characters in ASCII, without invisible ones."""
-    return data.decode("utf-8", "replace").translate(_FOLDS).encode()
+    return data.decode("utf-8", "replace").translate(FOLDING).encode()
 
 
 def _key_spellings(secret: str) -> Iterator[bytes]:

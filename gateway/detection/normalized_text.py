@@ -17,11 +17,10 @@ from dataclasses import dataclass, field
 
 from gateway.detection.graphemes import grapheme_end, grapheme_start
 from gateway.detection.terminal_sequences import hide_sequences
-from gateway.detection.unicode_folding import FoldingTable
+from gateway.detection.unicode_folding import FOLDING
 
 Span = tuple[int, int]
 
-_FOLDING = FoldingTable()
 # A Unicode noncharacter, which carries no meaning in a text that contains it.
 _COVER = "\ufdd0"
 _COVERED = re.compile(f"{_COVER}+")
@@ -143,14 +142,14 @@ def normalize_text(source: str) -> NormalizedText:
     masked, padding = _mask_covered(shown) if _COVER in shown else (shown, ())
     if masked.isascii():
         return NormalizedText(masked.encode(), source, ascii=not padding, padding=padding)
-    folds = {char: folded for char in set(masked) if char > "\x7f" and (folded := _FOLDING[ord(char)]) != char}
+    folds = {char: folded for char in set(masked) if char > "\x7f" and (folded := FOLDING[ord(char)]) != char}
     if not folds:
         return NormalizedText(masked.encode(), source, ascii=False, padding=padding)
     invisible = frozenset(char for char, folded in folds.items() if not folded)
     removed = tuple(at for at, char in enumerate(masked) if char in invisible) if invisible else ()
     folded_text = masked
     if len(folds) > _REPLACE_LIMIT:
-        folded_text = masked.translate(_FOLDING)
+        folded_text = masked.translate(FOLDING)
     else:
         for char, folded in folds.items():
             folded_text = folded_text.replace(char, folded)

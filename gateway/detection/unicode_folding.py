@@ -52,12 +52,14 @@ def fold_character(char: str) -> str:
     return plain if len(plain) == 1 else char
 
 
-class FoldingTable(dict[int, str]):
-    """A table for `str.translate`, filled on demand: a text uses only a small part of Unicode."""
-
+class _FoldingTable(dict[int, str]):
     def __missing__(self, code: int) -> str:
         folded = self[code] = fold_character(chr(code))
         return folded
+
+
+FOLDING = _FoldingTable()
+"""A table for `str.translate`, filled on demand: a text uses only a small part of Unicode."""
 
 
 class _CompactTable(dict[int, str | None]):

@@ -14,8 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gateway.detection.ner.engine import LOCATION, ORGANIZATION, TokenClassifier
-from gateway.detection.ner.windows import Tokens
+from gateway.detection.ner.engine import LOCATION, ORGANIZATION, TokenClassifier, Tokens
 from gateway.detection.recognizer import EntityType
 
 if TYPE_CHECKING:

@@ -1,9 +1,11 @@
 """Defines a deobfuscation: each module in this folder undoes one way of writing a value that defeats a search."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
+
+from gateway.detection.recognizer import compile_pattern
 
 type DetectedSpans = Sequence[tuple[int, int, float, str]]
 """Findings in the text before the rewrite: start and end in bytes, score, type; sorted."""
@@ -54,3 +56,11 @@ class Deobfuscation:
     prefilter: str
     edits: Callable[[bytes, DetectedSpans], Iterable[Edit]]
     needs: bytes = b""
+
+
+def replacement(
+    regex: str, data: bytes, min_score: float = 0.0, group: int = 1
+) -> Callable[[bytes, DetectedSpans], Iterator[Edit]]:
+    """Returns edits that write `data` in place of a group of each match."""
+    expression = compile_pattern(regex)
+    return lambda text, _: (Edit(*found.span(group), data, min_score) for found in expression.finditer(text))

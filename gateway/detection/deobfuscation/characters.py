@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Iterator
 
 from gateway.detection.deobfuscation.base import Edit
-from gateway.detection.unicode_folding import FoldingTable
+from gateway.detection.unicode_folding import FOLDING
 
-_FOLDING = FoldingTable()
 _HIGHEST = 0x10FFFF
 _PRINTABLE = bytes((9, 10, 13, *range(0x20, 0x7F), *range(0x80, 0x100)))
 
@@ -16,7 +15,7 @@ def folded_character(code: int) -> bytes | None:
         return None
     if code < 0x80:
         return bytes((code,)) if code >= 0x20 or code in {9, 10, 13} else None
-    return _FOLDING[code].encode()
+    return FOLDING[code].encode()
 
 
 def is_text(data: bytes) -> bool:

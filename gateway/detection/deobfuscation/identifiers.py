@@ -1,8 +1,9 @@
-"""Separates values from the labels in an identifier: `card_4539…`, `[CARD_4539…]`, `4539…_backup`.
+"""Separates values from the labels in an identifier (`card_4539…`, `[CARD_4539…]`, `4539…_backup`), and the words in
+the name of a document (`Lebenslauf_Wiebke_Hartung.pdf`).
 
 Regular expressions count an underscore as a letter, so no word boundary precedes such a value. Code is full of
 identifiers; only those that contain a digit and are long enough for a value are rewritten. One label is separated at a
-time, further labels by nesting.
+time, further labels by nesting. Files of programs are named after no one.
 """
 
 import re
@@ -20,6 +21,16 @@ _FIGURES = re.compile(rb"_+(?=\d[\d-]{5,})|(?<=\d{6})_+")
 _DIGIT = re.compile(rb"\d")
 # Some providers number the calls of tools so; nobody is to be called.
 _CALL_ID = re.compile(rb"\bcall_\d{8}\b")
+_KINDS = (
+    "avif|bmp|csv|docx?|eml|gif|hei[cf]|jpe?g|m4a|mov|mp[34]|msg|od[pst]|pdf|png|ppt[mx]?|rtf|tiff?|txt|vcf|wav"
+    "|webm|webp|xls[bmx]?|zip"
+)
+_NAME_PART = r"""[^\s"'`<>()\[\]{}|/\\:;,*?=&#$@_\-]"""
+_FILE_NAME = compile_pattern(rf"{_NAME_PART}+(?:[_\-]{_NAME_PART}+)*\.(?i:{_KINDS})\b", captures=False)
+# Also before a capital within a word, and before the kind.
+_SEPARATORS = re.compile(rb"[_-]|\.(?=\w+\Z)|(?<=[a-z])(?=[A-Z])")
+_LONGEST = 255
+"""Bytes of a name, on most systems."""
 
 
 def _labels(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
@@ -40,6 +51,15 @@ def _figures(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
             yield Edit(*found.span(), b" ")
 
 
+def _words(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
+    for name in _FILE_NAME.finditer(data):
+        start, end = name.span()
+        if end - start <= _LONGEST:
+            for separator in _SEPARATORS.finditer(data[start:end]):
+                yield Edit(start + separator.start(), start + separator.end(), b" ")
+
+
 DEOBFUSCATION = Deobfuscation("identifiers", RewriteKind.SPLIT, _PREFILTER, _labels, b"_")
 FIGURES = Deobfuscation("figures in identifiers", RewriteKind.UNPACK, r"_\d[\d-]{5}|\d{6}_", _figures, b"_")
 """Separates all labels at once, for numbers only: the underscores in a vendor's key belong to it."""
+FILE_NAMES = Deobfuscation("file_name", RewriteKind.SPLIT, rf"(?:[_\-]|[a-z][A-Z])[^\s/]*\.(?i:{_KINDS})\b", _words)

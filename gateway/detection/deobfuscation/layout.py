@@ -1,14 +1,14 @@
-"""Reads what only layout and markup say: cells of HTML tables and definition lists, pairs of attributes, elements
-with a value, and leaders, which are dots that lead the eye from a label to its value.
+"""Reads labels that only layout and markup connect with values: cells of HTML tables and definition lists, pairs of
+attributes, elements with a value, leaders (dots that lead the eye), and a question on the line above.
 
 Recognizers know labels before a sign, and headers above columns. A row of two cells becomes `label: value`, a longer
 one a line with bars between the cells, `name="x" value="y"` becomes `name="x": "y"`, `<x value="y"/>` becomes
-`<x": "y"/>`, and leaders become a colon.
+`<x": "y"/>`, and leaders become a colon, as does the break between a question and its answer.
 """
 
 from collections.abc import Iterator
 
-from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, Edit, RewriteKind
+from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, Edit, RewriteKind, replacement
 from gateway.detection.recognizer import compile_pattern
 
 # Tags within a cell that only say how it looks.
@@ -23,12 +23,18 @@ _BETWEEN_ROWS = compile_pattern(
 )
 _TO_DEFINITION = compile_pattern(rf"(?i){_CLOSE}</dt>\s*<dd(?:\s[^<>]*)?>\s*{_OPEN}")
 _PAIR = r"""\b(?:name|key)="[\w.\-]+("(?:\s+[\w:\-]+="[^"<>]*")*\s+(?:value|content)=")"""
-_BETWEEN_ATTRIBUTES = compile_pattern(_PAIR)
 # An element whose text is in an attribute, as in HL7's FHIR and CDA: `<birthDate value="1974-12-25"/>`.
 _ELEMENT = r"""<[A-Za-z][\w:.\-]*(\s+value=")[^"<>]"""
-_TO_VALUE = compile_pattern(_ELEMENT)
 _LEADERS = r"((?:\.{4,}|(?:\. ){3,}\.?|_{4,})[ \t]*:?[ \t]*)[^\s._]"
-_LEADER = compile_pattern(_LEADERS)
+
+_QUESTION = r"(?:\?|\b(?:pls|plz|please|bitte|svp|por favor|per favore))[\"')*_.! ]{0,4}[ \t]{0,4}\r?\n"
+_TIME = r"[\[(]?(?:\d[\d./\-]{5,9},?[ T])?\d\d?:\d\d(?::\d\d)?(?: ?[ap]m)?[\])]?"
+# On a line of its own, as in Slack, or in front of the text.
+_HEAD = rf"(?:[\w.\-]{{1,24}}(?: [\w.\-]{{1,24}})?[ \t]{{1,4}}{_TIME}[ \t]*\r?\n)?"
+_SPEAKER = rf"(?:{_TIME}(?: -)?[ \t]{{1,4}})?(?:\*{{0,2}}\w[\w.\-]{{0,24}}(?: [\w.\-]{{1,24}})?:\*{{0,2}}[ \t]{{1,4}})?"
+_ANSWER = (
+    rf"(?i){_QUESTION}[ \t>]{{0,8}}(?:\r?\n[ \t>]{{0,8}})?{_HEAD}{_SPEAKER}(?:it'?s |das ist |ist |c'est |es |è |é )?"
+)
 
 
 def _cell_edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
@@ -47,19 +53,11 @@ def _row(data: bytes, start: int, end: int) -> Iterator[Edit]:
     return (Edit(*cell, sign) for cell in cells)
 
 
-def _attribute_edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
-    return (Edit(*found.span(1), b'": "') for found in _BETWEEN_ATTRIBUTES.finditer(data))
-
-
-def _element_edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
-    return (Edit(*found.span(1), b'": "') for found in _TO_VALUE.finditer(data))
-
-
-def _leader_edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
-    return (Edit(*found.span(1), b": ") for found in _LEADER.finditer(data))
-
-
 CELLS = Deobfuscation("cells", RewriteKind.LAYOUT, r"(?i)</t[dh]>\s*<t[dh][\s>]|</dt>\s*<dd[\s>]", _cell_edits, b"</")
-ATTRIBUTES = Deobfuscation("attributes", RewriteKind.LAYOUT, _PAIR, _attribute_edits, b'="')
-ELEMENTS = Deobfuscation("elements", RewriteKind.LAYOUT, _ELEMENT, _element_edits, b' value="')
-LEADERS = Deobfuscation("leaders", RewriteKind.LAYOUT, _LEADERS, _leader_edits)
+ATTRIBUTES = Deobfuscation("attributes", RewriteKind.LAYOUT, _PAIR, replacement(_PAIR, b'": "'), b'="')
+ELEMENTS = Deobfuscation("elements", RewriteKind.LAYOUT, _ELEMENT, replacement(_ELEMENT, b'": "'), b' value="')
+LEADERS = Deobfuscation("leaders", RewriteKind.LAYOUT, _LEADERS, replacement(_LEADERS, b": "))
+ANSWERS = Deobfuscation(
+    "question_answer", RewriteKind.DECODE, f"(?i){_QUESTION}", replacement(_ANSWER, b": ", 0.5, group=0), b"\n"
+)
+"""The speaker's name and the time may come between the question and the answer, as in messages and chat exports."""

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from string import ascii_letters, digits
 
 from gateway.detection.alphabet import LETTERS
-from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, Edit, RewriteKind
-from gateway.detection.deobfuscation.candidates import ends_as_host
+from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, Edit, RewriteKind, replacement
 from gateway.detection.deobfuscation.spaced import in_table
+from gateway.detection.deobfuscation.spelled_out import ends_as_host
 from gateway.detection.recognizer import compile_pattern
 
 _QUOTE = r"[ \t]*(?:(?:[>|#*]|//)[ \t]*){0,8}"
@@ -178,10 +178,6 @@ def _hyphenated_edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
     yield from _breaks(data, complete)
 
 
-def _hyphen_edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
-    return (Edit(*found.span(1), b"") for found in _HYPHENATED_BREAK.finditer(data))
-
-
 def _token_before(data: bytes, at: int) -> bytes:
     low = max(0, at - _LOOKAROUND)
     words = data[low:at].split()
@@ -249,4 +245,6 @@ def _joiner(data: bytes, start: int, before: bytes, after: bytes) -> bytes:
 
 DEOBFUSCATION = Deobfuscation("line_wrapping", RewriteKind.JOIN, _PREFILTER, _wrapping_edits, b"\n")
 HYPHENATED_LINES = Deobfuscation("hyphenation", RewriteKind.UNHYPHEN, _HYPHENATION, _hyphenated_edits, b"\n")
-FOR_KNOWN_VALUES = Deobfuscation("hyphenation_known_values", RewriteKind.UNHYPHEN, _HYPHENATION, _hyphen_edits, b"\n")
+FOR_KNOWN_VALUES = Deobfuscation(
+    "hyphenation_known_values", RewriteKind.UNHYPHEN, _HYPHENATION, replacement(_HYPHENATION, b""), b"\n"
+)

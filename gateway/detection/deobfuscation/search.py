@@ -17,14 +17,13 @@ from gateway.detection.deobfuscation import (
     mail_encodings,
     markup,
     percent,
-    question_answer,
     spaced,
     spelled_out,
     spoken_digits,
 )
 from gateway.detection.deobfuscation.base import Deobfuscation, Edit, RewriteKind
-from gateway.detection.deobfuscation.candidates import ends_as_host
 from gateway.detection.deobfuscation.rewrite import RewrittenText
+from gateway.detection.deobfuscation.spelled_out import ends_as_host
 from gateway.detection.normalized_text import NormalizedText, normalize_text, plain_text
 from gateway.detection.prefilter import Prefilter, PrefilterPattern
 
@@ -38,7 +37,7 @@ DEOBFUSCATIONS: tuple[Deobfuscation, ...] = (
     identifiers.DEOBFUSCATION,
     identifiers.FIGURES,
     markup.DEOBFUSCATION,
-    question_answer.DEOBFUSCATION,
+    layout.ANSWERS,
     mail_encodings.ENCODED_WORDS,
     spelled_out.DEOBFUSCATION,
     spoken_digits.DEOBFUSCATION,

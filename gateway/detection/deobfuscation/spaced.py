@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 from gateway.detection.alphabet import LETTERS
 from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, Edit, RewriteKind
-from gateway.detection.deobfuscation.candidates import find_runs
-from gateway.detection.entropy import phrases
+from gateway.detection.entropy import periodic_skip, phrases
+from gateway.detection.re2_expression import Expression, Re2Match
 from gateway.detection.recognizer import any_word, compile_pattern
 
 _SEPARATORS = (r"\.", "-", "_", r"\*", r"\|", "/", ",", "·", "•", ":", "~", r"\+")
@@ -38,6 +38,7 @@ _NUMBERS_LINE = re.compile(rb"[\s\d.,;|/+\-]*")
 _NO_LETTERS = bytes(byte for byte in range(0x80) if not chr(byte).isalpha() and byte != 0x40)
 _NO_DIGITS = bytes(byte for byte in range(0x100) if not 0x30 <= byte <= 0x39)
 _CONTEXT = 64
+_FIRST_LIMIT, _MIN_RUN = 160, 48
 _LINE = 160
 _PREFILTERS = (
     rf"{_OPEN}{_BLANKS}",
@@ -51,24 +52,45 @@ _BLANK_PREFILTER, _SINGLE_PREFILTER, _DOTTED_PREFILTER, _GROUP_PREFILTER = (
 
 
 def _spaced_edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
-    for run in find_runs(data, _BLANK_PREFILTER, _BLANK_RUN):
+    for run in _find_runs(data, _BLANK_PREFILTER, _BLANK_RUN):
         start, end = run.span(1)
         # `a` and `I` are words that may precede a number.
         if data[start : start + 2] in {b"a ", b"I "} and data[start + 2 : start + 3].isdigit():
             start += 2
         yield from _remove_separators(data, start, end, _BLANK)
     done = 0
-    for run in find_runs(data, _SINGLE_PREFILTER, _SINGLE_RUN):
+    for run in _find_runs(data, _SINGLE_PREFILTER, _SINGLE_RUN):
         done = run.end()
         yield from _remove_separators(data, run.start(), done, _SEPARATOR)
-    for run in find_runs(data, _DOTTED_PREFILTER, _DOTTED_RUN):
+    for run in _find_runs(data, _DOTTED_PREFILTER, _DOTTED_RUN):
         if run.end() > done and len(run[0].translate(None, b".- \xc2\xb7")) >= 7:
             yield from _remove_separators(data, run.start(), run.end(), _DOT)
     certain = [(start, end) for start, end, score, _ in detected if score >= 1.0]
-    for run in find_runs(data, _GROUP_PREFILTER, _GROUP_RUN):
+    for run in _find_runs(data, _GROUP_PREFILTER, _GROUP_RUN):
         before = bisect_right(certain, run.span()) - 1
         if before < 0 or certain[before][1] < run.end():
             yield from _card_groups(data, run.start(), run.end())
+
+
+def _find_runs(data: bytes, prefilter: Expression, run: Expression) -> Iterator[Re2Match]:
+    """Yields the matches of `run`, of any length, that start at or shortly after a match of `prefilter`.
+
+    A match of `run` must start with a shorter match of fewer than `_MIN_RUN` bytes. In a row of small numbers that no
+    single run covers, only the runs at both ends are found.
+    """
+    at, before = 0, -1
+    while match := prefilter.search(data, at):
+        start, limit = match.start(), match.end() + _FIRST_LIMIT
+        found = run.search(data, start, limit)
+        while found is not None and limit < len(data) and found.end() > limit - 3:
+            limit += 4 * (limit - start)
+            found = run.search(data, start, limit)
+        if found is None:
+            at = max(match.end() - 1, limit - _MIN_RUN)
+        else:
+            yield found
+            at = max(match.end() - 1, found.end() - 1) + periodic_skip(data, before, *found.span())
+            before = found.start()
 
 
 def _remove_separators(data: bytes, start: int, end: int, separator: re.Pattern[bytes]) -> Iterator[Edit]:

@@ -5,14 +5,20 @@
 import re
 from collections.abc import Iterator
 
-import re2
-
 from gateway.detection.alphabet import LETTERS
 from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, Edit, RewriteKind
-from gateway.detection.deobfuscation.candidates import TOP_DOMAINS
 from gateway.detection.entropy import word_set
-from gateway.detection.re2_expression import neighbourhoods
+from gateway.detection.re2_expression import Re2Match, neighbourhoods
 from gateway.detection.recognizer import compile_pattern
+
+TOP_DOMAINS = tuple(
+    """
+    com org net edu gov mil int info biz name pro app dev cloud online site shop store tech xyz ai io co me tv
+    eu test example de uk fr es it nl be ch at dk se no fi pl cz sk hu ro bg gr pt ie lt lv ee si hr rs ua ru
+    tr il ca us mx br ar cl pe au nz jp cn in kr tw hk sg my th id ph vn za ng ke eg ae sa
+    """.split()
+)
+"""Top-level domains (IANA, Root Zone Database) common enough to mark the end of an address."""
 
 _OPEN, _CLOSE = r"\s?[\[({<]\s?", r"\s?[\])}>]\s?"
 _AT_WORD = "at(?: sign)?|ät|arroba|chiocciola|arobase|apenstaartje|snabel-?a|małpa|zavináč"
@@ -50,6 +56,11 @@ _COMPILED_PREFILTER = compile_pattern(_PREFILTER)
 _BEFORE, _AFTER = 96, 160
 
 
+def ends_as_host(address: bytes) -> bool:
+    """Returns whether an address ends with one of TOP_DOMAINS."""
+    return address.rpartition(b".")[2].decode("utf-8", "replace").lower() in TOP_DOMAINS
+
+
 def _spelled_out_edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
     for first, last in neighbourhoods(data, _COMPILED_PREFILTER, _BEFORE, _AFTER):
         yield from _addresses(data, first, last)
@@ -71,7 +82,7 @@ _NOT_HOSTS = word_set("the a an our this that my your his her their its")
 _ANNOUNCED = re.compile(rb"mail|correo|courriel|posta|adres", re.IGNORECASE)
 
 
-def _is_phrase(data: bytes, found: "re2._Match") -> bool:
+def _is_phrase(data: bytes, found: Re2Match) -> bool:
     """Returns whether a spelled-out address is an ordinary phrase, or something with an extension."""
     sign, top = found[2].strip(), _SIGNS.split(found[3])[-1].decode().lower()
     if sign[:1] not in b"[({<" and top not in TOP_DOMAINS:

@@ -4,11 +4,10 @@
     units       what the student reads: units of text and their features
     student     runs the student, which reads everything
     cascade     decides what the transformer reads after it
-    windows     splits a text into overlapping windows of word pieces
     inference   runs a model
     classes     turns probabilities into token labels
     spans       turns token labels into spans
-    engine      runs a token classification model
+    engine      runs a token classification model on overlapping windows of word pieces
     builtin     the two models that ship with the gateway
 
 `training/` trains the model. `recognizers/person_name.py` finds names announced by context. Importing `finder` does not

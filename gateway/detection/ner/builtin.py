@@ -11,7 +11,7 @@ import numpy as np
 from gateway.detection.mentions import REACH, is_mention
 from gateway.detection.ner.address_labels import without_labels
 from gateway.detection.ner.cascade import Flags, answers_of_units, doubtful, near_named, second_readings
-from gateway.detection.ner.engine import LOCATION, ORGANIZATION, TokenClassifier
+from gateway.detection.ner.engine import LOCATION, ORGANIZATION, TokenClassifier, Tokens, Window
 from gateway.detection.ner.given_names import label_given_names
 from gateway.detection.ner.inference import Chances, odds
 from gateway.detection.ner.lists import Lists
@@ -20,7 +20,6 @@ from gateway.detection.ner.spans import TokenLabel, to_words
 from gateway.detection.ner.student import Student
 from gateway.detection.ner.surroundings import is_birth_date, is_goods, is_in_place, is_label
 from gateway.detection.ner.units import UnitReader, Units, in_other_scripts
-from gateway.detection.ner.windows import Tokens, Window
 from gateway.detection.ner.word_pieces import WordPieces
 from gateway.detection.recognizer import EntityType
 from gateway.models import NAME_MODEL, Entity

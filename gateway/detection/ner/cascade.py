@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gateway.detection.ner.engine import Window
 from gateway.detection.ner.inference import Chances
-from gateway.detection.ner.windows import Window
 
 _AROUND = 3
 """Units next to a doubtful one that the transformer decides, too."""

@@ -9,7 +9,7 @@ White space that JSON and programs escape (`\\n`) needs no text of its own, sinc
 import re
 from collections.abc import Iterable, Iterator
 
-from gateway.detection.deobfuscation import base64, entities, escapes, file_names, mail_encodings, percent
+from gateway.detection.deobfuscation import base64, entities, escapes, identifiers, mail_encodings, percent
 from gateway.detection.deobfuscation.base import Edit
 from gateway.detection.deobfuscation.rewrite import RewrittenText
 from gateway.detection.normalized_text import NormalizedText, normalize_text
@@ -23,7 +23,7 @@ _DECODED = (
     mail_encodings.QUOTED_PRINTABLE,
     mail_encodings.ENCODED_WORDS,
     base64.FOR_KNOWN_VALUES,
-    file_names.FOR_NAMES,
+    identifiers.FILE_NAMES,
 )
 # Of letters beyond ASCII, of spaces in names, and of whatever base64 holds; escapes of signs alone, as in JSON within
 # JSON, the models read.
@@ -37,7 +37,7 @@ _PREFILTER = Prefilter(
         PrefilterPattern(r"=[C-F][0-9A-F]=[89AB][0-9A-F]", b"="),
         PrefilterPattern(mail_encodings.ENCODED_WORDS.prefilter, b"=?"),
         PrefilterPattern(base64.FOR_KNOWN_VALUES.prefilter),
-        PrefilterPattern(file_names.FOR_NAMES.prefilter),
+        PrefilterPattern(identifiers.FILE_NAMES.prefilter),
     ]
 )
 

@@ -10,33 +10,26 @@ from a sentence. The token-type embedding, unused in an encoder of single texts,
 
 from collections.abc import Sequence
 
-GAPS = 3
-ADJACENT, SPACED, NEW_LINE = 0, 1, 2
+_GAPS = 3
+_ADJACENT, _SPACED, _NEW_LINE = range(_GAPS)
 
 
 def token_types(text: str, offsets: Sequence[tuple[int, int]]) -> list[int]:
-    """Returns the token type for each offset pair (code points of `text`); empty pairs (special tokens) get 0."""
+    """Returns the token type for each offset pair (code points of `text`)."""
     types: list[int] = []
     previous = -1
     for start, end in offsets:
-        if end <= start:
-            types.append(0)
-            continue
         if start == previous:
-            gap = ADJACENT
-        elif previous < 0:
-            gap = NEW_LINE
+            gap = _ADJACENT
+        elif previous < 0 or "\n" in text[previous:start]:
+            gap = _NEW_LINE
         else:
-            gap = _gap(text[previous:start])
-        types.append(GAPS * case_class(text[start:end]) + gap)
+            between = text[previous:start]
+            gap = _ADJACENT if between.strip() == between else _SPACED
+        piece = text[start:end]
+        types.append(_GAPS * (1 if piece.isalpha() and piece.islower() else case_class(piece)) + gap)
         previous = end
     return types
-
-
-def _gap(between: str) -> int:
-    if "\n" in between:
-        return NEW_LINE
-    return SPACED if between.strip() != between else ADJACENT
 
 
 def case_class(piece: str) -> int:

@@ -5,6 +5,7 @@ are hashed into the rows of one table of vectors, whose sum stands for the unit.
 characters at once, which takes a fraction of the time of a tokenizer, and nothing of a text is kept.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -14,8 +15,6 @@ from unicodedata import category, normalize
 
 import numpy as np
 from numpy.typing import NDArray
-
-from gateway.detection.ner.other_scripts import is_spaced
 
 _SPACE, _BREAK, _SIGN, _DIGIT, _MARK, _UNSPACED, _LOWER, _UPPER, _UNCASED = range(9)
 _FIRST_LETTER = _LOWER
@@ -36,9 +35,10 @@ FIRST_FORM = _FIRST_ROW["form"]
 _PRIME = 0x9E3779B97F4A7C15
 _INVERSE = pow(_PRIME, -1, 1 << 64)
 _FACTOR, _HALF, _OTHER_HALF = np.uint64(_PRIME), np.uint64(29), np.uint64(31)
-_LONGEST = 1 << 16
-"""Characters that are hashed together, which bounds the table of powers."""
 _LENGTH_CLASSES = np.array([0, 0, 1, 2, 3, 4, 4, 5, 5, 6, 6, 6, 6, 7])
+_UNSPACED_SCRIPTS = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+)
 _STYLED = 0x1D400
 """The first of the mathematical letters and digits."""
 _FULL_WIDTH = range(0xFF10, 0xFF5B)
@@ -232,26 +232,18 @@ def _mixed(*parts: Hashes) -> Hashes:
 
 def _wholes(lower: Hashes, starts: Numbers, *lengths: Numbers) -> list[Hashes]:
     """Returns hashes of as many characters from each start: a polynomial, from differences of its running sum."""
-    if len(lower) > _LONGEST:
-        return _by_parts(lower, starts, *lengths)
-    powers, inverses = _powers()
+    powers, inverses = (_powers(base, len(lower)) for base in (_PRIME, _INVERSE))
     sums = np.zeros(len(lower) + 1, np.uint64)
-    np.cumsum(lower * powers[: len(lower)], out=sums[1:])
+    np.cumsum(lower * powers, out=sums[1:])
     before, inverse = sums[starts], inverses[starts]
     return [(sums[starts + length] - before) * inverse for length in lengths]
 
 
-def _by_parts(lower: Hashes, starts: Numbers, *lengths: Numbers) -> list[Hashes]:
-    results = [np.zeros(len(starts), np.uint64) for _ in lengths]
-    step = _LONGEST // 2
-    for first in range(0, len(lower), step):
-        own = (starts >= first) & (starts < first + step)
-        part, begins = lower[first : first + _LONGEST], starts[own] - first
-        # A longer word is known by its beginning.
-        ends = [np.minimum(length[own], len(part) - begins) for length in lengths]
-        for result, hashes in zip(results, _wholes(part, begins, *ends), strict=True):
-            result[own] = hashes
-    return results
+def _powers(base: int, count: int) -> Hashes:
+    """Returns the first powers of a number, modulo 2**64."""
+    powers = np.full(count, base, np.uint64)
+    powers[:1] = 1
+    return np.cumprod(powers, dtype=np.uint64)
 
 
 def _forms(kinds: NDArray[np.uint8], starts: Numbers, ends: Numbers, lists: Numbers) -> Numbers:
@@ -291,15 +283,6 @@ def _counts(flags: NDArray[np.bool_]) -> Numbers:
 
 
 @cache
-def _powers() -> tuple[Hashes, Hashes]:
-    """Returns the powers of the polynomial's base, and of its inverse, modulo 2**64."""
-    base = np.full(_LONGEST, _PRIME, np.uint64)
-    inverse = np.full(_LONGEST, _INVERSE, np.uint64)
-    base[0] = inverse[0] = 1
-    return np.cumprod(base, dtype=np.uint64), np.cumprod(inverse, dtype=np.uint64)
-
-
-@cache
 def _tables() -> tuple[NDArray[np.uint8], Hashes]:
     """Returns kind and lower-case form, plus one, by code point."""
     kinds = np.full(_BEYOND + 1, _SIGN, np.uint8)
@@ -322,6 +305,11 @@ def _plain_letters() -> Codes:
     """Returns the plain forms of the mathematical letters and digits, from `_STYLED` on."""
     plain = [normalize("NFKC", chr(code)) for code in range(_STYLED, _STYLED + 0x400)]
     return np.array([ord(char) if len(char) == 1 else _STYLED + at for at, char in enumerate(plain)], np.uint32)
+
+
+def is_spaced(char: str) -> bool:
+    """Returns whether the script of a letter separates words."""
+    return _UNSPACED_SCRIPTS.match(char) is None
 
 
 def _kind(char: str) -> int:

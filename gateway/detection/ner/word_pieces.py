@@ -5,11 +5,10 @@ Words are looked up in the vocabulary and in nothing that grows: a cache would s
 
 import json
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 from gateway.detection.ner.characters import Characters
-from gateway.detection.ner.features import ADJACENT, GAPS, NEW_LINE, SPACED, case_class, token_types
+from gateway.detection.ner.features import token_types
 
 _MAX_LENGTH = 100
 _UNKNOWN, _FIRST, _LAST = "[UNK]", "[CLS]", "[SEP]"
@@ -39,80 +38,39 @@ class WordPieces:
         self._words = re.compile(f"[{alone}]|[^{alone}{spaces}]+")
 
     def encode(self, text: str) -> Encoded:
-        """Tokenizes a text."""
-        if self._marker.search(text) is None:
-            folded, places = self._characters.fold(text)
-            if places is None:
-                return self._encode_in_place(text, folded)
-            ids, offsets = self._encode_moved(folded, places)
-        else:
-            ids, offsets = self._encode_with_markers(text)
-        return ids, token_types(text, offsets), offsets
-
-    def _encode_in_place(self, text: str, folded: str) -> Encoded:
-        """Tokenizes a text whose folded characters are where they were, as most are."""
-        ids: list[int] = []
-        types: list[int] = []
-        offsets: list[tuple[int, int]] = []
-        begins = self._begins
-        previous = -1
-        for found in self._words.finditer(folded):
-            word = found[0]
-            span = start, end = found.span()
-            if start == previous:
-                gap = ADJACENT
-            elif previous < 0 or "\n" in text[previous:start]:
-                gap = NEW_LINE
-            else:
-                gap = SPACED
-            previous = end
-            id = begins.get(word)
-            if id is None:
-                for piece, first, last in self._pieces(word):
-                    ids.append(piece)
-                    types.append(GAPS * case_class(text[start + first : start + last]) + gap)
-                    offsets.append((start + first, start + last))
-                    gap = ADJACENT
-                continue
-            written = text[start:end]
-            ids.append(id)
-            types.append(GAPS * (1 if written.isalpha() and written.islower() else case_class(written)) + gap)
-            offsets.append(span)
-        return ids, types, offsets
-
-    def _encode_moved(self, folded: str, places: Sequence[int]) -> tuple[list[int], list[tuple[int, int]]]:
-        """Tokenizes a folded text whose characters were in other `places`. Returns ids and offsets."""
-        ids: list[int] = []
-        offsets: list[tuple[int, int]] = []
-        begins = self._begins
-        for found in self._words.finditer(folded):
-            start, end = found.span()
-            id = begins.get(found[0])
-            if id is not None:
-                ids.append(id)
-                offsets.append((places[start], places[end - 1] + 1))
-                continue
-            for piece, first, last in self._pieces(found[0]):
-                ids.append(piece)
-                offsets.append((places[start + first], places[start + last - 1] + 1))
-        return ids, offsets
-
-    def _encode_with_markers(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
-        """Tokenizes a text in which special tokens are written out: they are tokens as well."""
+        """Tokenizes a text. Special tokens that are written out are tokens as well."""
         ids: list[int] = []
         offsets: list[tuple[int, int]] = []
         begin = 0
         for marker in (*self._marker.finditer(text), None):
-            end = marker.start() if marker else len(text)
-            folded, places = self._characters.fold(text[begin:end])
-            some, spans = self._encode_moved(folded, places if places is not None else range(end - begin))
-            ids += some
-            offsets += [(begin + start, begin + stop) for start, stop in spans]
+            own, spans = self._encode(text[begin : marker.start() if marker else None])
+            ids += own
+            offsets += [(begin + start, begin + end) for start, end in spans] if begin else spans
             if marker:
                 ids.append(self._added[marker[0]])
                 offsets.append(marker.span())
                 begin = marker.end()
-        return ids, offsets
+        return ids, token_types(text, offsets), offsets
+
+    def _encode(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
+        """Returns ids and offsets of a text without special tokens."""
+        ids: list[int] = []
+        spans: list[tuple[int, int]] = []
+        begins = self._begins
+        folded, places = self._characters.fold(text)
+        for found in self._words.finditer(folded):
+            id = begins.get(found[0])
+            if id is not None:
+                ids.append(id)
+                spans.append(found.span())
+                continue
+            start = found.start()
+            for piece, first, last in self._pieces(found[0]):
+                ids.append(piece)
+                spans.append((start + first, start + last))
+        if places is not None:
+            spans = [(places[start], places[end - 1] + 1) for start, end in spans]
+        return ids, spans
 
     def _pieces(self, word: str) -> list[tuple[int, int, int]]:
         """Returns the pieces of a word, each the longest that the vocabulary has."""

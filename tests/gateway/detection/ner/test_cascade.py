@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.detection.ner.cascade import LOOSE, STRICT, answers_of_units, doubtful, second_readings
-from gateway.detection.ner.windows import Window
+from gateway.detection.ner.engine import Window
 
 NONE, PERSON, PLACE = 0, 1, 2
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.detection.ner.engine import windows
 from gateway.detection.ner.features import case_class, token_types
 from gateway.detection.ner.spans import TokenLabel, label_spans
-from gateway.detection.ner.windows import windows
 
 PERSON = 1
 

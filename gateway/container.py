@@ -17,11 +17,14 @@ from gateway.config.installation_key import installation_key
 from gateway.config.settings import Settings
 from gateway.detection import builtin_detector
 from gateway.errors import NotFound, Unavailable
+from gateway.exchange.admit import Admission
+from gateway.exchange.answer import Answers
 from gateway.exchange.chat import ChatHandler
+from gateway.exchange.earlier_answers import EarlierAnswers
 from gateway.exchange.operations import Operations
 from gateway.exchange.operator_edits import OperatorEdits
-from gateway.exchange.pipeline import Pipeline
-from gateway.exchange.refusals import Refusals
+from gateway.exchange.protect import Protection
+from gateway.exchange.records import Records
 from gateway.models import Caller, Scope
 from gateway.placeholders import prepare
 from gateway.policy import PolicyRegistry, SessionDocument
@@ -83,42 +86,39 @@ class Container:
         # With a model, threads wait for its process most of the time.
         threads, on_loop = (2, _BRIEF) if self.engines.are_patterns_only else (4, 0)
         self.workers = Workers(settings.workers or threads, settings.queue_limit, timeout, on_loop=on_loop)
-        self.pipeline = Pipeline(
+        self.records = Records(
+            self.receipts,
+            self.value_digests,
+            lambda: self.protection.policy(None).ref,
+            engine_version=self.engines.version,
+            model_hash=model_hash,
+        )
+        earlier = EarlierAnswers()
+        pattern_protector = Protector(patterns, hash_key=hash_key)
+        self.protection = Protection(
             protector=self.protector,
-            patterns=Protector(patterns, hash_key=hash_key),
+            patterns=pattern_protector,
             policies=policies,
-            receipts=self.receipts,
+            records=self.records,
             workers=self.workers,
             quotas=self.quotas,
-            value_digests=self.value_digests,
+            earlier=earlier,
             installation_key=key,
             default_policy=settings.default_policy,
             local_available=self.surfaces.local_available,
-            engine_version=self.engines.version,
-            model_hash=model_hash,
         )
-        self.refusals = Refusals(
-            self.receipts,
-            lambda: self.pipeline.policy(None).ref,
-            engine_version=self.engines.version,
-            model_hash=model_hash,
-        )
+        self.admission = Admission(settings, self.callers, self.wires, self.surfaces, earlier)
+        self.answers = Answers(pattern_protector, self.engines.types, self.workers, self.records, earlier)
         longest = settings.session_max_ttl_seconds
         bounds = SessionDocument(
             default_ttl_seconds=settings.session_ttl_seconds or longest,
             max_ttl_seconds=longest,
             max_values=settings.session_max_values,
         )
-        self.operations = Operations(self.pipeline, self.vault, bounds=bounds)
-        self.edits = OperatorEdits(self.protector, self.workers, self.receipts)
+        self.operations = Operations(self.protection, self.records, self.vault, bounds=bounds)
+        self.edits = OperatorEdits(self.protector, self.workers, self.records)
         self.chat = ChatHandler(
-            self.pipeline,
-            self.callers,
-            self.wires,
-            self.surfaces,
-            forward=frozenset(name.encode() for name in settings.forward_headers),
-            proxy_seconds=settings.upstream_timeout_seconds,
-            streaming=settings.streaming,
+            self.admission, self.protection, self.answers, self.records, self.surfaces, streaming=settings.streaming
         )
         self._background: list[asyncio.Task[None]] = []
 
@@ -137,7 +137,7 @@ class Container:
                 keys.add_static(settings.api_key.get_secret_value(), Scope.OPERATOR)
             policies = await asyncio.to_thread(PolicyRegistry, settings.policies_dir, StoredPolicies(store))
             container = cls(settings, store, keys, policies, searches)
-            container.pipeline.policy(None)
+            container.protection.policy(None)
             container.interrupted = Interrupted(store, container.receipts, settings.data_dir)
         except BaseException:
             store.close()

@@ -195,6 +195,11 @@ class Caller:
     grant: Grant = UNRESTRICTED
 
     @property
+    def has_key(self) -> bool:
+        """Whether the caller sent a gateway key. Proxy clients may send a provider's credential instead."""
+        return not self.key_id.startswith("proxy_")
+
+    @property
     def remembered_as(self) -> str | None:
         """Returns the owner for cached detection results; None for callers without a credential."""
         return self.key_id if self.identified else None

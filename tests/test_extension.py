@@ -9,8 +9,12 @@ from gateway.auth.quotas import Quotas
 from gateway.config.settings import BUILTIN_POLICIES, load_settings
 from gateway.detection import Detector
 from gateway.errors import NotFound
+from gateway.exchange.answer import Answers
 from gateway.exchange.destination import Destination
-from gateway.exchange.pipeline import Pipeline
+from gateway.exchange.earlier_answers import EarlierAnswers
+from gateway.exchange.protect import Protection
+from gateway.exchange.records import Records
+from gateway.exchange.state import Exchange
 from gateway.http.strict_json import dump
 from gateway.models import Caller, PrivacyMode, Scope, Trust
 from gateway.policy import PolicyRegistry
@@ -121,18 +125,20 @@ async def test_all_four_protect_a_request_together(added: Path, data_dir: Path) 
     store = open_store(data_dir)
     workers = Workers(1, 4, 10)
     protector = Protector(detector, hash_key=b"h" * 32)
-    pipeline = Pipeline(
+    receipts, earlier = ReceiptLog(store, Signer.load(data_dir), data_dir), EarlierAnswers()
+    default = policies.get("default").ref
+    records = Records(receipts, ValueDigests(b"k" * 32), lambda: default, engine_version=detector.version)
+    protection = Protection(
         protector=protector,
         patterns=protector,
         policies=policies,
-        receipts=ReceiptLog(store, Signer.load(data_dir), data_dir),
+        records=records,
         workers=workers,
         quotas=Quotas(store),
-        value_digests=ValueDigests(b"k" * 32),
+        earlier=earlier,
         installation_key=b"k" * 32,
         default_policy="default",
         local_available=surfaces.local_available,
-        engine_version=detector.version,
     )
     body: dict[str, Any] = {
         "model": "parrot-1",
@@ -140,16 +146,12 @@ async def test_all_four_protect_a_request_together(added: Path, data_dir: Path) 
         "text": "VISITOR-4711 waits; write to anna@acme.test.",
     }
     try:
-        exchange = await pipeline.open(
-            wire,
-            body,
-            Caller("key_anna", Scope.CLIENT),
-            Destination(model, surface.trust),
-            request_id="req_0123456789abcdef0123456789abcdef",
-            annotated=True,
-        )
+        anna, destination = Caller("key_anna", Scope.CLIENT), Destination(model, surface.trust)
+        request_id = "req_0123456789abcdef0123456789abcdef"
+        exchange = Exchange(request_id, wire, anna, destination, body, annotated=True)
+        await protection.protect(exchange)
         answer = await surface.complete(body)
-        closed = await pipeline.close(exchange, 200, dump(answer))
+        closed = await Answers(protector, detector.types, workers, records, earlier).close(exchange, 200, dump(answer))
     finally:
         workers.close()
         store.close()

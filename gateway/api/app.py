@@ -15,7 +15,7 @@ from fastapi.telemetry import TelemetryConfig
 from pydantic import BeforeValidator
 
 from gateway import __version__
-from gateway.api.error_handlers import add_error_handlers, unknown_path
+from gateway.api.error_handlers import add_error_handlers
 from gateway.api.model_lists import found, listed, model_lists
 from gateway.api.openapi import add_docs, operation_id
 from gateway.api.routing import HeadLikeGet, NativeRoute, SecurityHeaders, caller_of
@@ -71,6 +71,7 @@ from gateway.policy import Policy
 from gateway.receipts import answer_headers, shown_to
 from gateway.usage import usage
 from gateway.wires.error_shapes import family_of
+from gateway.wires.unknown_calls import unknown_path
 
 # FastAPI's telemetry would send rejected input in logs and spans to the collector that an `OTEL_…` variable names.
 _NO_TELEMETRY: TelemetryConfig = {

@@ -15,30 +15,15 @@ from gateway.errors import (
     GatewayError,
     InternalError,
     MethodNotAllowed,
-    NotFound,
     Unprocessable,
 )
 from gateway.http.strict_json import dump
 from gateway.ids import new_request_id
 from gateway.wires.error_shapes import error_shape_of, shaped, shaped_headers
+from gateway.wires.unknown_calls import is_beyond_json, unknown_path
 
 _log = logging.getLogger(__name__)
 
-# Other calls of model providers' interfaces, by the first path segment after the version.
-_PROVIDER_CALLS = frozenset(
-    """
-    responses embeddings completions moderations fine_tuning assistants threads vector_stores containers conversations
-    evals messages rerank engines
-    """.split()
-)
-# Routes whose texts are in files, audio or images, or go through a later job or another connection.
-_BEYOND_JSON = re.compile(
-    r"/(?:audio|images|videos|files|uploads?|batches|realtime|batchPredictionJobs)(?:[/:]|\Z)"
-    r"|:(?:batchGenerateContent|asyncBatchEmbedContent)\Z",
-    re.IGNORECASE,
-)
-BEYOND_JSON = "Files, audio, images, batches and realtime sessions cannot be protected, and nothing was sent"
-_PATH_PREFIXES = frozenset({"v1", "v1beta", "openai", "anthropic"})
 _NAME = re.compile(r"[A-Za-z0-9_]{1,40}\Z")
 
 
@@ -81,28 +66,6 @@ def add_error_handlers(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
     app.add_exception_handler(HTTPException, http_error)
     app.add_exception_handler(RequestValidationError, validation_error)
     app.add_exception_handler(Exception, unexpected)
-
-
-def unknown_path(path: str) -> NotFound:
-    """Returns the error for a path without a route. The message says which calls the gateway supports."""
-    words = path.strip("/").split("/")
-    call = next((word for word in words if word not in _PATH_PREFIXES), "")
-    if is_beyond_json(path):
-        problem = f"{BEYOND_JSON}. A policy with `attachments` set to `pass` lets files pass inside other calls."
-    elif call in _PROVIDER_CALLS:
-        problem = "This call is not supported yet, and nothing was sent."
-    else:
-        problem = "The gateway does not know this call, and nothing was sent."
-    return NotFound(
-        f"{problem} Supported provider calls: GET /v1/models, POST "
-        "/v1/chat/completions and, for models of upstreams, /v1/completions, /v1/responses, /v1/embeddings, "
-        "/v1/moderations, /v1/messages and /v1beta/models/{model}:generateContent; GET /docs lists the gateway's own."
-    )
-
-
-def is_beyond_json(path: str) -> bool:
-    """Whether a call to `path` has texts that cannot be protected, though its body may be JSON."""
-    return _BEYOND_JSON.search(path) is not None
 
 
 def _methods_at(path: str, routes: Sequence[BaseRoute]) -> set[str]:

@@ -131,7 +131,7 @@ class NativeRoute(APIRoute):
                 # The routes of calls with text, whose refusals are recorded, have the names of their operations.
                 if self.name in OPERATIONS:
                     identify = partial(container.callers.identify, request.headers.raw, request.url.query)
-                    await container.refusals.record(error, request.state.request_id, self.name, identify, code=outcome)
+                    await container.records.refused(error, request.state.request_id, self.name, identify, code=outcome)
                 raise
             finally:
                 key_id = container.callers.key_id(request.headers.raw, request.url.query)

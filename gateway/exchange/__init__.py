@@ -1,12 +1,17 @@
-"""The path of an exchange: protect, record, forward, guard, restore; and the native operations.
+"""The path of an exchange: admit, protect, record, forward, guard, restore; and the native operations.
 
-chat            finds the destination of chat requests and serves those that mitmproxy does not forward
-pipeline        opens and closes exchanges
-answers         guards and restores answers; `streaming` restores those that arrive event by event
-state           the state of one request between the two
 messages        the calls of the listeners to the gateway
+admit           who calls, on which wire, and where the call goes: decided once
+state           the state of one request, from its admission to its outcome
+protect         hides what is private and writes the receipt
+answer          guards and restores the answer and records the outcome; `streaming` restores those that arrive by events
+answer_guard    the guard that both use
+chat            serves the chat requests that mitmproxy does not forward
+records         receipts and outcomes
 destination     where a call goes, and what of its head may go with it
+permissions     what a key and a route permit
 header_policy   which headers are forwarded
+earlier_answers values of answers that a later request may continue
 operations      analyze, protect, reconstruct, shard
 operator_edits  an operator's edits of protected requests
 leak_search     searches for known values in any encoding

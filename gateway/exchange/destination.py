@@ -36,3 +36,8 @@ class Destination:
     def provider(self) -> str:
         """Identifies who answers: a configured upstream, or the host."""
         return self.upstream or urlsplit(self.url).netloc
+
+    @property
+    def head_size(self) -> int:
+        """The length of what is searched of the call's head."""
+        return len(self.path) + len(self.query) + sum(len(value) for _, value in self.fields)

@@ -5,15 +5,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from gateway.assessment import Assessment
-from gateway.exchange.pipeline import Pipeline
+from gateway.exchange.protect import Protection
+from gateway.exchange.records import Records, described
 from gateway.http.strict_json import dump
 from gateway.ids import new_request_id
 from gateway.models import Action, Caller, Entity, PrivacyMode, SessionGrant, Transformation
-from gateway.placeholders import Placeholders, RestoreScope
+from gateway.placeholders import Placeholders, RestoreScope, urls_with_placeholders
 from gateway.policy import Policy, SessionDocument
+from gateway.protection.protector import Protected
 from gateway.receipts import Receipt, attach_to_errors
-from gateway.sharding import Sharded
+from gateway.sharding import Sharded, shard
 from gateway.text.fields import MessageField, TextField
+from gateway.text.token_estimate import estimate
 from gateway.vault import OpenSession, Vault
 from gateway.wires import Body, Conversation
 
@@ -43,17 +46,30 @@ class Analysis:
     policy: Policy
 
 
-@dataclass(frozen=True, slots=True)
-class ProtectedText:
-    """A protected text, with the credentials of the session that restores it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transformed:
+    """A text that was protected in a session, whose credentials restore it."""
 
     request_id: str
-    text: str
-    transformations: Sequence[Transformation]
     session: SessionGrant
     assessment: Assessment
     policy: Policy
     receipt: Receipt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProtectedText(Transformed):
+    """A protected text."""
+
+    text: str
+    transformations: Sequence[Transformation]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShardedText(Transformed):
+    """A text in protected compartments."""
+
+    sharded: Sharded
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,34 +83,34 @@ class Reconstruction:
     receipt: Receipt
 
 
-@dataclass(frozen=True, slots=True)
-class ShardedText:
-    """A text in protected compartments, with the credentials of the session that restores all of them."""
-
-    request_id: str
-    sharded: Sharded
-    session: SessionGrant
-    assessment: Assessment
-    policy: Policy
-    receipt: Receipt
-
-
 class Operations:
-    """Runs the native operations on the same pipeline as chat."""
+    """Runs the native operations with the same protection as chat."""
 
-    def __init__(self, pipeline: Pipeline, vault: Vault, *, bounds: SessionDocument) -> None:
-        self._pipeline = pipeline
+    def __init__(self, protection: Protection, records: Records, vault: Vault, *, bounds: SessionDocument) -> None:
+        self._protection = protection
+        self._records = records
         self._vault = vault
         self._bounds = bounds
 
     async def analyze(self, question: Question, caller: Caller) -> Analysis:
         """Finds and assesses the entities of a text. Creates no session and stores nothing."""
-        policy = self._pipeline.policy(question.policy_id, caller)
-        found, assessment = await self._pipeline.analyze(question.conversation(), policy, caller)
-        entities = [(span.entity(), span.action) for spans in found.spans for span in spans]
-        entities += [(entity, Action.KEEP) for entity in found.kept]
-        entities.sort(key=lambda each: (each[0].start, -each[0].end))
-        return Analysis(assessment, entities, policy)
+        protector, conversation = self._protection.protector, question.conversation()
+        policy = self._protection.policy(question.policy_id, caller)
+
+        def job() -> Analysis:
+            (found,) = protector.find(
+                conversation.blocks, policy, conversation.privacy_mode, block=False, remember_for=caller.remembered_as
+            )
+            (spans,) = found.spans
+            size = estimate(question.text)
+            assessment = self._protection.assess(spans, found.kept, [question.text], conversation, policy, size)
+            entities = [(span.entity(), span.action) for span in spans]
+            entities += [(entity, Action.KEEP) for entity in found.kept]
+            entities.sort(key=lambda each: (each[0].start, -each[0].end))
+            return Analysis(assessment, entities, policy)
+
+        with described(conversation, policy, protector.types):
+            return await self._protection.work(job, caller, [question.text])
 
     async def protect(
         self,
@@ -106,11 +122,11 @@ class Operations:
     ) -> ProtectedText:
         """Protects a text in a new session, or in the one that `credentials` (id and token) open.
 
-        A new session lasts `ttl_seconds`, one that goes on at least so long from now.
+        A new session lasts `ttl_seconds`, one that is continued at least so long from now.
 
         Raises Forbidden where the policy blocks, NotFound and Gone for the session.
         """
-        policy = self._pipeline.policy(question.policy_id, caller)
+        policy = self._protection.policy(question.policy_id, caller)
         request_id = new_request_id()
         if credentials is None:
             session = self._new_session(policy, caller, ttl_seconds)
@@ -118,9 +134,14 @@ class Operations:
             session = await self._vault.open(*credentials, caller)
         conversation = question.conversation()
         placeholders = Placeholders(session.placeholder_key, session.known)
-        protected, assessment = await self._pipeline.protect(conversation, policy, placeholders, caller)
+
+        def job() -> tuple[Protected, Assessment]:
+            return self._protection.hide(conversation, policy, placeholders, caller, advice=True)
+
+        with described(conversation, policy, self._protection.protector.types):
+            protected, assessment = await self._protection.work(job, caller, [question.text])
         text: str = conversation.body["text"]
-        receipt = await self._pipeline.record(
+        receipt = await self._records.receipt(
             request_id, "protect", caller, policy, text.encode(), protected, assessment, crossed=True
         )
         with attach_to_errors(receipt):
@@ -129,17 +150,25 @@ class Operations:
             if credentials is not None and ttl_seconds is not None:
                 ttl = _ttl(policy.session.within(self._bounds), ttl_seconds)
                 grant = await self._vault.extend(*credentials, caller, ttl)
-        return ProtectedText(request_id, text, protected.transformations, grant, assessment, policy, receipt)
+        return ProtectedText(
+            request_id=request_id,
+            text=text,
+            transformations=protected.transformations,
+            session=grant,
+            assessment=assessment,
+            policy=policy,
+            receipt=receipt,
+        )
 
     async def reconstruct(self, content: Any, credentials: tuple[str, str], caller: Caller) -> Reconstruction:
         """Restores the session's own placeholders in a text or a JSON value, by the rules of the default policy."""
         request_id = new_request_id()
-        policy = self._pipeline.policy(None, caller)
+        policy = self._protection.policy(None, caller)
         session = await self._vault.open(*credentials, caller)
         placeholders = Placeholders(session.placeholder_key, session.known)
         rules = RestoreScope(policy.restore.urls, session.urls)
         restored = placeholders.restore_tree(content, rules=rules)
-        receipt = await self._pipeline.record(request_id, "reconstruct", caller, policy, dump(content), crossed=False)
+        receipt = await self._records.receipt(request_id, "reconstruct", caller, policy, dump(content), crossed=False)
         unresolved = tuple(dict.fromkeys((*restored.withheld, *restored.unknown)))
         return Reconstruction(request_id, restored.value, restored.resolved, unresolved, receipt)
 
@@ -151,28 +180,52 @@ class Operations:
         ttl_seconds: int | None = None,
         max_compartments: int | None = None,
     ) -> ShardedText:
-        """Divides a text into protected compartments in a new session.
+        """Divides a text into protected compartments in a new session. A value found anywhere is hidden in all.
 
         Raises Unprocessable for a text that cannot be divided within the bounds, Forbidden where the policy blocks.
         """
-        policy = self._pipeline.policy(question.policy_id, caller)
+        policy = self._protection.policy(question.policy_id, caller)
         request_id = new_request_id()
         session = self._new_session(policy, caller, ttl_seconds)
+        conversation, types = question.conversation(), self._protection.protector.types
         bounds = {} if max_compartments is None else {"max_compartments": max_compartments}
-        sharded, protected, assessment = await self._pipeline.shard(
-            question.text, question.conversation(), policy, caller, session.placeholder_key, **bounds
-        )
+
+        def job() -> tuple[Sharded, Protected, Assessment]:
+            mode, text = conversation.privacy_mode, question.text
+            (found,) = self._protection.protector.find(
+                conversation.blocks, policy, mode, remember_for=caller.remembered_as
+            )
+            (spans,) = found.spans
+            key = session.placeholder_key
+            sharded = shard(text, spans, found.kept, types=types, policy=policy, mode=mode, session_key=key, **bounds)
+            size = estimate(text)
+            assessment = self._protection.assess(spans, found.kept, [text], conversation, policy, size)
+            urls = [urls_with_placeholders(each.protected_text) for each in sharded.compartments]
+            sent = sum(each.tokens for each in sharded.compartments)
+            protected = Protected(list(spans), list(found.kept), urls=frozenset().union(*urls), tokens=(size, sent))
+            protected.values = dict.fromkeys(text[span.start : span.end] for span in spans)
+            return sharded, protected, assessment
+
+        with described(conversation, policy, types):
+            sharded, protected, assessment = await self._protection.work(job, caller, [question.text])
         content = dump([each.protected_text for each in sharded.compartments])
-        receipt = await self._pipeline.record(
+        receipt = await self._records.receipt(
             request_id, "shard", caller, policy, content, protected, assessment, crossed=True
         )
         with attach_to_errors(receipt):
             await self._vault.remember(session, sharded.entries, protected.urls)
-        return ShardedText(request_id, sharded, session.grant, assessment, policy, receipt)
+        return ShardedText(
+            request_id=request_id,
+            sharded=sharded,
+            session=session.grant,
+            assessment=assessment,
+            policy=policy,
+            receipt=receipt,
+        )
 
     async def extend(self, credentials: tuple[str, str], caller: Caller, ttl_seconds: int | None) -> SessionGrant:
         """Lets a session last at least `ttl_seconds` from now, by the rules of the default policy."""
-        rules = self._pipeline.policy(None, caller).session.within(self._bounds)
+        rules = self._protection.policy(None, caller).session.within(self._bounds)
         return await self._vault.extend(*credentials, caller, _ttl(rules, ttl_seconds))
 
     async def revoke(self, credentials: tuple[str, str], caller: Caller) -> None:

@@ -12,20 +12,15 @@ import re
 from collections.abc import Iterator
 from datetime import date
 from functools import partial
-from hashlib import sha256
-from typing import Any
-
-import orjson
 
 from gateway.errors import EditRefused, GatewayError
 from gateway.exchange.leak_search import LeakSearch
+from gateway.exchange.records import Records
 from gateway.exchange.state import Exchange
 from gateway.http.strict_json import dump, parse_object
-from gateway.ids import new_request_id
-from gateway.models import PolicyRef
 from gateway.policy.generalization import default_generalization
 from gateway.protection.protector import Protector
-from gateway.receipts import Receipt, ReceiptDraft, ReceiptLog
+from gateway.receipts import Receipt
 from gateway.text.dates import days
 from gateway.text.token_estimate import estimate
 from gateway.wires import Conversation
@@ -37,10 +32,10 @@ _NAME_PART = re.compile(r"[^\W\d_]{3,}")
 class OperatorEdits:
     """Checks edits and writes their receipts."""
 
-    def __init__(self, protector: Protector, workers: Workers, receipts: ReceiptLog) -> None:
+    def __init__(self, protector: Protector, workers: Workers, records: Records) -> None:
         self._protector = protector
         self._workers = workers
-        self._receipts = receipts
+        self._records = records
 
     async def apply(self, exchange: Exchange, edited: bytes) -> Receipt:
         """Makes `edited` the body of an exchange and returns the edit's receipt, durable on return.
@@ -52,13 +47,13 @@ class OperatorEdits:
         check = partial(self._check, exchange, exchange.source, edited)
         cost = len(edited) + len(exchange.source)
         body, size = await self._workers.run(check, key=exchange.caller.key_id, cost=cost)
-        receipt = await self._receipts.append(_draft(exchange.receipt, body, size), exchange.caller.key_id)
+        receipt = await self._records.edit(exchange, body, size)
         exchange.body, exchange.edit = body, receipt.request_id
         exchange.protected.tokens = exchange.protected.tokens[0], size
         return receipt
 
     def _check(self, exchange: Exchange, source: bytes, edited: bytes) -> tuple[bytes, int]:
-        """Returns the body that may cross and the estimate of its tokens. Raises EditRefused."""
+        """Returns the body that may be sent and the estimate of its tokens. Raises EditRefused."""
         read = partial(exchange.wire.read, path=exchange.path)
         try:
             body = parse_object(edited)
@@ -91,22 +86,3 @@ class OperatorEdits:
                         yield from _NAME_PART.findall(text, span.start, span.end)
                     elif default_generalization(span.type) == "year":
                         yield from days(text[span.start : span.end])
-
-
-def _draft(receipt: Receipt, crossing: bytes, size: int) -> ReceiptDraft:
-    first: dict[str, Any] = orjson.loads(receipt.record.body)
-    return ReceiptDraft(
-        request_id=new_request_id(),
-        operation="edit",
-        policy=PolicyRef(**first["policy"]),
-        engine_version=first["engine"]["version"],
-        model_hash=first["engine"]["model_hash"],
-        route=first["route"],
-        risk_level=first["risk_level"],
-        entity_counts={},
-        transformation_counts={},
-        tokens_input=0,
-        tokens_external=size,
-        protected_digest=sha256(crossing).hexdigest(),
-        amends=receipt.request_id,
-    )

@@ -1,4 +1,4 @@
-"""The state of one chat request between opening and closing."""
+"""The state of one chat request in the gateway's process, from its admission to its outcome."""
 
 from dataclasses import dataclass, field
 
@@ -10,40 +10,48 @@ from gateway.models import Caller, PrivacyMode
 from gateway.placeholders import Placeholders, RestoreScope
 from gateway.policy import Policy
 from gateway.protection.protector import Protected
-from gateway.receipts import OutcomeDraft, Receipt, shown_to
+from gateway.receipts import Receipt, shown_to
 from gateway.wires import Body, Framing, Wire
 
 
 @dataclass(slots=True)
 class Exchange:
-    """One request under way, from `Pipeline.open` to `Pipeline.close`. Exists in memory only and is never stored.
+    """One request under way. Exists in memory only and is never stored.
 
-    `body` and `headers` are what may go to `destination`. `source` is the request as received, kept only where an
-    operator may edit it; `edit` is the request id of that edit's receipt. `framing` is set if the answer may be a
-    stream, `resumable` if a later request may continue it, `annotated` if the client gets the `svc` member with it.
+    Admission sets the fields up to `annotated`. `path` is that of the call, `parsed` the parsed body until it has been
+    protected, `source` the request as received, kept only where an operator may edit it. `may_stream` permits a
+    streamed answer; `annotated` says that the client gets the `svc` member with its answer.
+
+    Protection sets the others: `body` and `headers` are what may go to `destination`. `framing` is set if the answer
+    may be a stream, `resumable` if a later request may continue it. `edit` is the request id of the receipt of an
+    operator's edit.
     """
 
     request_id: str
-    caller: Caller
     wire: Wire
+    caller: Caller
     destination: Destination
-    policy: Policy
-    mode: PrivacyMode
-    assessment: Assessment
-    body: bytes = field(repr=False)
-    headers: list[Field] = field(repr=False)
-    receipt: Receipt
-    protected: Protected = field(repr=False)
-    placeholders: Placeholders = field(repr=False)
-    scope: RestoreScope = field(repr=False)
-    path: str = ""
+    parsed: Body = field(repr=False)
+    path: str = field(default="", repr=False)
+    operation: str = "chat"
+    source: bytes | None = field(default=None, repr=False)
+    may_stream: bool = False
+    annotated: bool = False
+
+    policy: Policy = field(init=False, repr=False)
+    mode: PrivacyMode = field(init=False, repr=False)
+    placeholders: Placeholders = field(init=False, repr=False)
+    scope: RestoreScope = field(init=False, repr=False)
+    protected: Protected = field(init=False, repr=False)
+    assessment: Assessment = field(init=False, repr=False)
+    body: bytes = field(init=False, repr=False)
+    headers: list[Field] = field(init=False, repr=False)
+    receipt: Receipt = field(init=False, repr=False)
     framing: Framing | None = None
     resumable: bool = False
-    annotated: bool = False
     verdict: Verdict | None = None
-    closed: bool = False
-    source: bytes | None = field(default=None, repr=False)
     edit: str | None = None
+    closed: bool = False
 
     @property
     def streams(self) -> bool:
@@ -62,25 +70,3 @@ class Exchange:
             "guard": self.verdict.as_dict() if self.verdict else None,
             "policy": {"id": policy.id, "version": policy.version, "hash": policy.hash},
         }
-
-    def outcome(
-        self,
-        outcome: str,
-        status: int | None = None,
-        tokens: tuple[int, int] | None = None,
-        *,
-        code: str | None = None,
-        sent: bool = False,
-    ) -> OutcomeDraft:
-        """Returns the outcome record. `sent` tells whether the request was sent, if it has an upstream at all."""
-        size = self.protected.tokens[1] if sent and self.destination.url else 0
-        return OutcomeDraft(outcome, status, tokens, self._guard_counts(), self.edit, code, size)
-
-    def _guard_counts(self) -> dict[str, object] | None:
-        """Returns the guard's action and its findings counted by rule, as an outcome record holds them."""
-        if self.verdict is None:
-            return None
-        counts: dict[str, int] = {}
-        for finding in self.verdict.findings:
-            counts[finding.rule] = counts.get(finding.rule, 0) + finding.count
-        return {"action": self.verdict.action, "findings": counts}

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any
 
 from gateway.models import Action, PolicyRef, RiskLevel, RouteDecision
@@ -61,11 +62,11 @@ class ReceiptDraft:
     model_hash: str | None
     route: str
     risk_level: str
-    entity_counts: Mapping[str, int]
-    transformation_counts: Mapping[str, int]
-    tokens_input: int
-    tokens_external: int
-    protected_digest: str
+    entity_counts: Mapping[str, int] = field(default_factory=dict)
+    transformation_counts: Mapping[str, int] = field(default_factory=dict)
+    tokens_input: int = 0
+    tokens_external: int = 0
+    protected_digest: str = sha256(b"").hexdigest()
     amends: str | None = None
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Defines a text of an answer: a wire reads it, the guard inspects it, and the pipeline restores it."""
+"""Defines a text of an answer: a wire reads it, the guard inspects it, and `gateway.exchange` restores it."""
 
 from dataclasses import dataclass, field
 from typing import Any, Literal

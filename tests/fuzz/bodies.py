@@ -21,9 +21,9 @@ from gateway.exchange.state import Exchange
 from gateway.exchange.streaming import AnswerStream
 from gateway.http.content_encoding import decode
 from gateway.http.strict_json import dump, parse_object
-from gateway.ids import new_request_id
 from gateway.models import Caller, Scope, Trust
 from scripts.try_clients.upstream import chat, gemini, messages, responses
+from tests.exchanges import protected_exchange
 from tests.fuzz.mutation import ADDRESS, CARD, PRIVATE, mutated_bytes, mutated_json, quiet
 from tests.gateway.wires.replays import byte_chunks
 
@@ -105,14 +105,14 @@ class _Pipeline:
         body = parse_object(content)
         model = wire.model(body, path)
         return self._run(
-            self.container.pipeline.open(
+            protected_exchange(
+                self.container,
                 wire,
                 body,
                 Caller("key_fuzz", Scope.CLIENT),
                 Destination(model if isinstance(model, str) else "", Trust.LOCAL),
-                request_id=new_request_id(),
                 path=path,
-                streams=True,
+                may_stream=True,
                 annotated=True,
             )
         )
@@ -195,7 +195,7 @@ def answers(folder: Path) -> Iterator[Check]:
         def check(rng: random.Random, longest: int) -> int:
             exchange, said = rng.choice(opened)
             content = _content(rng, rng.choice(said)[0], longest)
-            done = pipeline.container.pipeline._answers.restore(exchange, 200, content)
+            done = pipeline.container.answers.restore(exchange, 200, content)
             assert done.outcome != "restore_failed", "an answer could not be restored"
             return len(content)
 
@@ -218,7 +218,7 @@ def streams(folder: Path) -> Iterator[Check]:
                 content = mutated_bytes(rng, content, longest=longest)
 
             def played(pieces: Iterable[bytes]) -> tuple[bytes, str]:
-                plan = pipeline.container.pipeline._answers.plan(exchange)
+                plan = pipeline.container.answers.plan(exchange)
                 stream = AnswerStream(exchange.wire, plan, limit=1 << 24)
                 got = b"".join([*map(stream.feed, pieces), stream.finish()])
                 return got, stream.result(200).outcome

@@ -22,6 +22,7 @@ from gateway.protection.protector import Found, Protector
 from gateway.server.dispatcher import Dispatcher
 from gateway.text.fields import Span, TextField
 from gateway.workers.search_processes import Searches
+from tests.exchanges import opened
 
 ANNA, BERT = "key_anna", "key_bert"
 ENTRY = 460
@@ -194,7 +195,7 @@ async def _searches(container: Container, finder: Counting, number: int, **call:
     dispatcher = Dispatcher(container, create_app(container))
     body = orjson.dumps({"model": "svc-demo", "messages": [{"role": "user", "content": TEXT}]})
     given = {"path": "/v1/chat/completions", "content": body, **call}
-    entered = await dispatcher.open(Call(f"req_{number:032x}", method="POST", **given))
+    entered = await opened(dispatcher, Call(f"req_{number:032x}", method="POST", **given))
     assert isinstance(entered, NativeResponse | ForwardedRequest)
     dispatcher.stop()
     return finder.times(TEXT)

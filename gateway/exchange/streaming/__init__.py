@@ -7,6 +7,6 @@ answer_stream  the answer as a whole: what arrives in, what the client gets out
 Knows no wire: `gateway.wires` says which strings of an event are text, and which text each continues.
 """
 
-from gateway.exchange.streaming.answer_stream import CONTENT_FILTERED, AnswerStream
+from gateway.exchange.streaming.answer_stream import AnswerStream
 
-__all__ = ["CONTENT_FILTERED", "AnswerStream"]
+__all__ = ["AnswerStream"]

@@ -7,8 +7,9 @@ from typing import Any
 import orjson
 
 from gateway.errors import BadUpstream, GatewayError
+from gateway.exchange.answer_guard import CONTENT_FILTERED, AnswerGuard, Detect, Withheld
 from gateway.exchange.messages import StreamEnd, StreamPlan
-from gateway.exchange.streaming.channels import Channel, Detect, Guarded, Withheld
+from gateway.exchange.streaming.channels import Channel
 from gateway.exchange.streaming.framing import Event, reader
 from gateway.guard import GuardContext
 from gateway.http.strict_json import dump
@@ -18,8 +19,6 @@ from gateway.wires import AnswerText, Body, Wire, is_resumable
 from gateway.wires import Channel as ChannelId
 
 _log = logging.getLogger(__name__)
-
-CONTENT_FILTERED = "The answer was withheld by the privacy policy."
 
 
 class AnswerStream:
@@ -36,7 +35,7 @@ class AnswerStream:
         self.framing = plan.framing
         self._reader = reader(plan.framing)
         context = GuardContext(plan.placeholders, plan.scope, plan.request, plan.types)
-        self._guarded = Guarded(context, plan.guard, plan.restore, detect)
+        self._guarded = AnswerGuard(context, plan.guard, plan.restore, detect)
         self._channels: dict[ChannelId, Channel] = {}
         # The last event of each channel, from which one with the held rest can be made.
         self._last: dict[ChannelId, tuple[Event, Body]] = {}

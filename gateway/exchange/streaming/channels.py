@@ -7,21 +7,15 @@ The arguments of a tool call are held from their first placeholder to their end,
 """
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
-from gateway.exchange.restoring import restored
+from gateway.exchange.answer_guard import AnswerGuard, Withheld
 from gateway.exchange.streaming.code_blocks import CodeBlocks
-from gateway.guard import KINDS, GuardContext, Verdict, inspect
-from gateway.guard.verdict import GuardAction
-from gateway.models import Entity
 from gateway.placeholders import StreamRestorer
 from gateway.placeholders.matcher import open_end, scan
-from gateway.policy.document import GuardDocument, RestoreDocument
 from gateway.wires import AnswerText
 
-type Detect = Callable[[str], Sequence[Entity]]
 type _State = Literal["open", "held", "held to the end"]
 
 # Characters of text before a held stretch that the guard sees with it.
@@ -47,62 +41,11 @@ _DOCUMENT = re.compile(r"\s*(?:\{\s*[\"}]|\[\s*[\[{\"\d-])")
 _ENDS = re.compile(r"[\s。！？]")
 
 
-class Withheld(Exception):
-    """The guard lets nothing more of the answer pass."""
-
-
-@dataclass(slots=True)
-class Guarded:
-    """What all texts of an answer share: the rules, and the strictest of the actions taken so far.
-
-    `detect` finds entities in a text that is complete; without it, new values are not searched for.
-    """
-
-    context: GuardContext
-    rules: GuardDocument
-    restore: RestoreDocument = field(default_factory=RestoreDocument)
-    detect: Detect | None = None
-    action: GuardAction = "pass"
-    reads_all: bool = field(init=False)
-    """Whether the guard has to read more than placeholders with what is around them."""
-
-    def __post_init__(self) -> None:
-        rules = (self.rules.of(rule) for rule in {*KINDS.values()} - {"placeholder_in_url"})
-        self.reads_all = self.detect is not None or not {"redact", "replace"}.isdisjoint(rules)
-
-    def verdict(self, pieces: Sequence[AnswerText]) -> Verdict:
-        """Inspects pieces that are read together. Raises Withheld."""
-        context = self.context
-        if self.detect is not None:
-            context = replace(context, entities=[self.detect(piece.text) for piece in pieces])
-        verdict = inspect(pieces, context, self.rules)
-        self.context.placeholders.forget_texts()
-        self.action = max(self.action, verdict.action, key=("pass", "flag", "redact", "replace").index)
-        if verdict.action == "replace":
-            raise Withheld
-        return verdict
-
-    def whole(self, piece: AnswerText, *, passed: int = 0, before: AnswerText | None = None) -> str:
-        """Guards and restores a text that is complete, of which so many characters have passed as they came.
-
-        `before` is the text that it follows.
-        """
-        if piece.kind == "data" or not (self.reads_all or self.context.placeholders.find(piece.text)):
-            return piece.text
-        pieces = [piece] if before is None else [before, piece]
-        return self.restored(piece, self.verdict(pieces).redacted(len(pieces) - 1, piece.text, after=passed))
-
-    def restored(self, piece: AnswerText, text: str | None = None) -> str:
-        """Restores a text as it came, or what the guard left of it."""
-        left = piece.text if text is None else text
-        return restored(piece, left, self.context.placeholders, self.context.scope, self.restore)
-
-
 @dataclass(slots=True)
 class Channel:
     """One growing text. `hold` keeps it until it is complete."""
 
-    guarded: Guarded
+    guarded: AnswerGuard
     kind: Literal["text", "json", "data", "echo"] = "text"
     choice: int = 0
     tool: str | None = None

@@ -14,7 +14,6 @@ from gateway.exchange.earlier_answers import EarlierAnswers
 from gateway.exchange.messages import StreamPlan
 from gateway.exchange.state import Exchange
 from gateway.exchange.streaming import AnswerStream
-from gateway.ids import new_request_id
 from gateway.models import Caller, Scope, Trust
 from gateway.placeholders import Known
 from gateway.wires.anthropic_messages import WIRE as ANTHROPIC
@@ -22,6 +21,7 @@ from gateway.wires.base import Wire
 from gateway.wires.gemini import WIRE as GEMINI
 from gateway.wires.other_json import OTHER_JSON
 from gateway.wires.responses import WIRE
+from tests.exchanges import protected_exchange
 
 MAIL = "anna.schmidt@acme.test"
 ANNA = Caller("key_anna", Scope.CLIENT)
@@ -98,14 +98,14 @@ async def container(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[C
 async def opened(
     container: Container, caller: Caller = ANNA, wire: Wire = WIRE, path: str = "", **fields: Any
 ) -> Exchange:
-    return await container.pipeline.open(
+    return await protected_exchange(
+        container,
         wire,
         {"model": "gpt-5", **fields},
         caller,
         Destination("gpt-5", Trust.EXTERNAL, "https://api.acme.test/v1/responses", "acme"),
-        request_id=new_request_id(),
         path=path,
-        streams=True,
+        may_stream=True,
     )
 
 
@@ -117,7 +117,7 @@ def answer(name: str, text: str, **fields: Any) -> bytes:
 
 
 async def closed(container: Container, exchange: Exchange, body: bytes) -> str:
-    restored = json.loads(await container.pipeline.close(exchange, 200, body))
+    restored = json.loads(await container.answers.close(exchange, 200, body))
     text: str = restored["output"][0]["content"][0]["text"]
     return text
 
@@ -155,20 +155,20 @@ async def test_it_stays_closed_to_others_and_where_nothing_is_stored(container: 
 async def test_a_streamed_answer_is_continued_too(container: Container) -> None:
     first = await opened(container, input=f"I am {MAIL}", stream=True)
     hidden = placeholder(first)
-    plan = container.pipeline.stream_plan(first)
+    plan = container.answers.plan(first)
     assert isinstance(plan, StreamPlan)
     stream = AnswerStream(WIRE, plan, limit=10_000)
     created = {"type": "response.created", "response": json.loads(answer("resp_20", ""))}
     stream.feed(b"data: " + json.dumps(created).encode() + b"\n\n")
     stream.finish()
-    await container.pipeline.end(first, stream.result(200))
+    await container.answers.end(first, stream.result(200))
     second = await opened(container, input="Who am I?", previous_response_id="resp_20")
     assert await closed(container, second, answer("resp_21", hidden)) == MAIL
 
 
 async def test_the_upstream_that_gave_an_answer_is_asked_for_it(container: Container) -> None:
     def asked(name: str, caller: Caller = ANNA) -> str:
-        return container.chat.destination_for(WIRE, {}, f"/v1/responses/{name}", (), caller).url
+        return container.admission.destination_for(WIRE, {}, f"/v1/responses/{name}", (), caller).url
 
     first = await opened(container, input="Nothing is hidden here.")
     await closed(container, first, answer("resp_30", "Hello."))
@@ -184,10 +184,10 @@ async def test_a_thread_goes_on_where_it_is_remembered(container: Container) -> 
 
     first = await asked(f"I am {MAIL}", type="create")
     said = {"id": "msg_1", "type": "message", "content": [{"type": "text", "text": placeholder(first)}]}
-    await container.pipeline.close(first, 200, json.dumps(said).encode())
+    await container.answers.close(first, 200, json.dumps(said).encode())
     # A turn that the provider has paused goes on without a message.
     second = await asked(type="continue", previous_message_id="msg_1")
-    restored = await container.pipeline.close(second, 200, json.dumps(said).encode())
+    restored = await container.answers.close(second, 200, json.dumps(said).encode())
     assert json.loads(restored)["content"][0]["text"] == MAIL
     for caller, name in ((ANNA, "msg_2"), (Caller("key_bert", Scope.CLIENT), "msg_1")):
         with pytest.raises(NotFound, match="send the whole conversation") as refused:
@@ -202,7 +202,7 @@ def message(text: str) -> dict[str, Any]:
 async def test_a_conversation_is_continued_that_was_created_with_texts(container: Container) -> None:
     async def stored(path: str, text: str, **reply: Any) -> str:
         exchange = await opened(container, ANNA, OTHER_JSON, path, items=[message(text)])
-        await container.pipeline.close(exchange, 200, json.dumps(reply).encode())
+        await container.answers.close(exchange, 200, json.dumps(reply).encode())
         return exchange.placeholders.entries()[-1].placeholder
 
     first = await stored("/v1/conversations", f"I am {MAIL}", id="conv_40", object="conversation")
@@ -222,10 +222,10 @@ async def test_a_conversation_is_continued_that_was_created_with_texts(container
 async def test_values_of_cached_content_are_restored(container: Container, member: str) -> None:
     contents = [{"role": "user", "parts": [{"text": f"I am {MAIL}"}]}]
     cached = await opened(container, ANNA, OTHER_JSON, "/v1beta/cachedContents", contents=contents)
-    await container.pipeline.close(cached, 200, b'{"name": "cachedContents/50"}')
+    await container.answers.close(cached, 200, b'{"name": "cachedContents/50"}')
     contents = [{"role": "user", "parts": [{"text": "Who am I?"}]}]
     path = "/v1beta/models/gemini-pro:generateContent"
     asked = await opened(container, ANNA, GEMINI, path, contents=contents, **{member: "cachedContents/50"})
     said = {"candidates": [{"content": {"role": "model", "parts": [{"text": placeholder(cached)}]}}]}
-    restored = await container.pipeline.close(asked, 200, json.dumps(said).encode())
+    restored = await container.answers.close(asked, 200, json.dumps(said).encode())
     assert json.loads(restored)["candidates"][0]["content"]["parts"][0]["text"] == MAIL

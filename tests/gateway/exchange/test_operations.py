@@ -118,7 +118,7 @@ async def test_an_unknown_policy_and_a_strict_mode(container: Container) -> None
 
 
 async def test_a_session_lives_no_longer_than_its_policy_allows(container: Container) -> None:
-    most = container.pipeline.policy(None).session.max_ttl_seconds
+    most = container.protection.policy(None).session.max_ttl_seconds
     long = await container.operations.protect(Question(TEXT), ANNA, ttl_seconds=most * 10)
     short = await container.operations.protect(Question(TEXT), ANNA, ttl_seconds=60)
     apart = (long.session.expires_at - short.session.expires_at).total_seconds()
@@ -142,7 +142,9 @@ async def test_of_the_policy_and_the_installation_the_smaller_number_counts(
     rules = {"default_ttl_seconds": policy[0], "max_ttl_seconds": policy[1]}
     await container.policies.create({"id": "brief", "title": "t", "extends": "default", "session": rules})
     limits = {"default_ttl_seconds": bounds[0], "max_ttl_seconds": bounds[1], "max_values": 3}
-    operations = Operations(container.pipeline, container.vault, bounds=SessionDocument.model_construct(**limits))
+    operations = Operations(
+        container.protection, container.records, container.vault, bounds=SessionDocument.model_construct(**limits)
+    )
     before = datetime.now(UTC)
     done = await operations.protect(Question(TEXT, policy_id="brief"), ANNA, ttl_seconds=asked)
     assert (done.session.expires_at - before).total_seconds() == pytest.approx(lives, abs=30)

@@ -16,8 +16,8 @@ from gateway.errors import Forbidden
 from gateway.exchange.destination import Destination
 from gateway.exchange.state import Exchange
 from gateway.http.strict_json import dump, parse_object
-from gateway.ids import new_request_id
 from gateway.models import Caller, Scope
+from tests.exchanges import protected_exchange
 
 pytestmark = pytest.mark.slow
 
@@ -72,12 +72,12 @@ async def bench_of(container: Container, more: dict[str, Any], text: str = TEXT)
     source = dump({"model": "m-1", "messages": [{"role": "user", "content": text}], **more})
     wire = container.wires.serving("POST", "/v1/chat/completions")
     assert wire is not None
-    exchange = await container.pipeline.open(
+    exchange = await protected_exchange(
+        container,
         wire,
         parse_object(source),
         caller,
         Destination("m-1"),
-        request_id=new_request_id(),
         source=source,
     )
     return Bench(container, caller, source, exchange)

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from gateway.exchange.restoring import restored
+from gateway.exchange.answer_guard import AnswerGuard
+from gateway.guard import GuardContext
 from gateway.placeholders import RestoreScope
-from gateway.policy.document import RestoreDocument
-from gateway.wires import Body, Wire
+from gateway.policy.document import GuardDocument, RestoreDocument
+from gateway.wires import AnswerText, Body, Wire
 from gateway.wires.anthropic_messages import WIRE as ANTHROPIC
 from gateway.wires.chat_completions import WIRE as CHAT
 from gateway.wires.gemini import WIRE as GEMINI
@@ -113,7 +114,7 @@ def test_whole_answers(name: str, rule: bool | list[str], expected: tuple[str, s
     body = json.loads(json.dumps(body))
     rules = RestoreDocument(tool_arguments=rule)
     for text in wire.answer_texts(body):
-        text.container[text.key] = restored(text, text.text, PLACEHOLDERS, RestoreScope("source"), rules)
+        text.container[text.key] = restored(text, rules)
     assert values(body) == [*expected]
 
 
@@ -142,9 +143,12 @@ def test_arguments_that_are_no_document(said: str) -> None:
     call = {"id": "c", "type": "custom", "custom": {"name": "send", "input": said}}
     body: Body = {"choices": [{"index": 0, "message": {"role": "assistant", "tool_calls": [call]}}]}
     (text,) = [each for each in CHAT.answer_texts(body) if each.kind == "json"]
-    scope = RestoreScope("source")
-    assert restored(text, said, PLACEHOLDERS, scope, RestoreDocument(tool_arguments=False)) == said
-    assert MAIL in restored(text, said, PLACEHOLDERS, scope, RestoreDocument(tool_arguments=["send"]))
+    assert restored(text, RestoreDocument(tool_arguments=False)) == said
+    assert MAIL in restored(text, RestoreDocument(tool_arguments=["send"]))
+
+
+def restored(text: AnswerText, rules: RestoreDocument) -> str:
+    return AnswerGuard(GuardContext(PLACEHOLDERS, RestoreScope("source")), GuardDocument(), rules).restored(text)
 
 
 def values(body: Any) -> list[str]:

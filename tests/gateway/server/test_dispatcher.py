@@ -19,6 +19,7 @@ from gateway.exchange.messages import Call, ForwardedRequest, Listener, NativeRe
 from gateway.models import Caller, Scope
 from gateway.server.dispatcher import Dispatcher
 from gateway.usage import usage
+from tests.exchanges import opened
 
 OPERATOR = Caller("test", Scope.OPERATOR)
 HOST = "https://api.openai.com:443"
@@ -46,7 +47,7 @@ def call(request_id: str, body: dict[str, Any], **more: Any) -> Call:
 @pytest.mark.parametrize("model", ["claude", "vicuna", "alpaca", "mistral-large-latest", "org/Claude-3@2026"])
 async def test_a_models_name_crosses_though_it_is_a_persons_too(dispatcher: Dispatcher, model: str) -> None:
     request_id = f"req_{model.encode().hex()}"
-    entered = await dispatcher.open(call(request_id, {"model": model}))
+    entered = await opened(dispatcher, call(request_id, {"model": model}))
     assert isinstance(entered, ForwardedRequest)
     assert orjson.loads(entered.body)["model"] == model
     assert b"anna" not in entered.body
@@ -55,7 +56,7 @@ async def test_a_models_name_crosses_though_it_is_a_persons_too(dispatcher: Disp
 
 async def test_a_models_name_that_is_an_address_is_refused(dispatcher: Dispatcher, container: Container) -> None:
     with pytest.raises(BadRequest) as refused:
-        await dispatcher.open(call("req_0a", {"model": "anna@acme.test"}))
+        await opened(dispatcher, call("req_0a", {"model": "anna@acme.test"}))
     assert refused.value.param == "model"
     assert await outcome(container, "req_0a") == "refused"
     assert "anna" not in refused.value.message
@@ -63,7 +64,7 @@ async def test_a_models_name_that_is_an_address_is_refused(dispatcher: Dispatche
 
 async def test_headers_are_searched_by_the_model_of_names_too(dispatcher: Dispatcher) -> None:
     fields = ((b"x-title", b"Maria Kowalska"), (b"user-agent", b"tool 1.0"))
-    entered = await dispatcher.open(call("req_0b", {}, fields=fields))
+    entered = await opened(dispatcher, call("req_0b", {}, fields=fields))
     assert isinstance(entered, ForwardedRequest)
     names = {name for name, _ in entered.headers}
     assert b"user-agent" in names
@@ -72,7 +73,7 @@ async def test_headers_are_searched_by_the_model_of_names_too(dispatcher: Dispat
 
 
 async def test_what_came_back_is_restored_once(dispatcher: Dispatcher, container: Container) -> None:
-    entered = await dispatcher.open(call("req_0c", {}))
+    entered = await opened(dispatcher, call("req_0c", {}))
     assert isinstance(entered, ForwardedRequest)
     (placeholder,) = entered.placeholders
     answer = {"choices": [{"index": 0, "message": {"role": "assistant", "content": f"Done: {placeholder}"}}]}
@@ -90,7 +91,7 @@ async def test_an_answer_in_json_stays_json(dispatcher: Dispatcher) -> None:
     """The content, a part of it and a refusal; what goes around a document, as a fence does, makes it text."""
     address = "71 Cherry Court\nSOUTHAMPTON\nSO53 5PD\nUnited Kingdom"
     asked = [{"role": "user", "content": f"As JSON, please. My new address is {address}"}]
-    entered = await dispatcher.open(call("req_11", {"messages": asked, "response_format": {"type": "json_object"}}))
+    entered = await opened(dispatcher, call("req_11", {"messages": asked, "response_format": {"type": "json_object"}}))
     assert isinstance(entered, ForwardedRequest)
     (placeholder,) = entered.placeholders
     document = f'{{"address": ["{placeholder}"], "n": 1.50}}'
@@ -111,11 +112,11 @@ async def test_keys_are_restored_in_their_places(dispatcher: Dispatcher, path: s
     content = orjson.dumps({"model": "gpt-5", "input": "Hello", "metadata": own, **own})
     fields = ((b"content-type", b"application/json"),)
     request_id = f"req_{len(path):x}d"
-    opened = await dispatcher.open(Call(request_id, Listener.PROXY, "POST", HOST, path, fields, content))
-    assert isinstance(opened, ForwardedRequest)
-    assert b"anna" not in opened.body
-    echoed = orjson.loads(opened.body)
-    (placeholder,) = opened.placeholders
+    entered = await opened(dispatcher, Call(request_id, Listener.PROXY, "POST", HOST, path, fields, content))
+    assert isinstance(entered, ForwardedRequest)
+    assert b"anna" not in entered.body
+    echoed = orjson.loads(entered.body)
+    (placeholder,) = entered.placeholders
     taken = {placeholder: 1, "anna@acme.test": 2}
     many = {f"{placeholder} {number}": number for number in range(1000)}
     said = echoed["metadata"]
@@ -130,7 +131,7 @@ async def test_keys_are_restored_in_their_places(dispatcher: Dispatcher, path: s
 
 
 async def test_a_call_that_came_to_no_answer_is_recorded(dispatcher: Dispatcher, container: Container) -> None:
-    assert isinstance(await dispatcher.open(call("req_0d", {})), ForwardedRequest)
+    assert isinstance(await opened(dispatcher, call("req_0d", {})), ForwardedRequest)
     dispatcher.fail("req_0d", "cancelled")
     assert await outcome(container, "req_0d") == "cancelled"
 
@@ -138,7 +139,7 @@ async def test_a_call_that_came_to_no_answer_is_recorded(dispatcher: Dispatcher,
 async def test_what_is_under_way_when_the_gateway_ends_is_recorded_as_cancelled(
     dispatcher: Dispatcher, container: Container
 ) -> None:
-    assert isinstance(await dispatcher.open(call("req_10", {})), ForwardedRequest)
+    assert isinstance(await opened(dispatcher, call("req_10", {})), ForwardedRequest)
     dispatcher.stop()
     assert await outcome(container, "req_10") == "cancelled"
 
@@ -154,7 +155,7 @@ async def test_a_call_that_is_cancelled_while_its_receipt_is_written_is_recorded
 
     monkeypatch.setattr(container.receipts, "append", noted)
     container.store.submit(lambda _: written.wait(60))
-    opening = asyncio.create_task(dispatcher.open(call("req_ca", {})))
+    opening = asyncio.create_task(opened(dispatcher, call("req_ca", {})))
     await begun.wait()
     opening.cancel()
     written.set()
@@ -189,7 +190,7 @@ async def test_a_call_that_is_cancelled_during_the_search_is_recorded_as_that(
     fields = ((b"x-svc-key", secret.encode()), (b"content-type", b"application/json"))
     listener = Listener.GATEWAY if given else Listener.PROXY
     opening = asyncio.create_task(
-        dispatcher.open(call(request_id, {}, fields=fields)._replace(**given, listener=listener))
+        opened(dispatcher, call(request_id, {}, fields=fields)._replace(**given, listener=listener))
     )
     await begun.wait()
     opening.cancel()
@@ -211,7 +212,7 @@ async def outcome(container: Container, request_id: str) -> str:
 
 
 async def test_an_edit_needs_a_call_that_was_held(dispatcher: Dispatcher) -> None:
-    assert isinstance(await dispatcher.open(call("req_0e", {})), ForwardedRequest)
+    assert isinstance(await opened(dispatcher, call("req_0e", {})), ForwardedRequest)
     for request_id in ("req_0e", "req_unknown"):
         with pytest.raises(Forbidden) as refused:
             await dispatcher.edit(request_id, b"{}")
@@ -220,11 +221,11 @@ async def test_an_edit_needs_a_call_that_was_held(dispatcher: Dispatcher) -> Non
 
 
 async def test_a_stream_is_restored_for_the_request_that_crossed(dispatcher: Dispatcher) -> None:
-    opened = await dispatcher.open(call("req_0f", {"stream": True}, editable=True))
-    assert isinstance(opened, ForwardedRequest)
-    assert opened.plan is not None
-    assert opened.plan.request == opened.body
-    shorter = opened.body.replace(b"Write to", b"Ask")
+    entered = await opened(dispatcher, call("req_0f", {"stream": True}, editable=True))
+    assert isinstance(entered, ForwardedRequest)
+    assert entered.plan is not None
+    assert entered.plan.request == entered.body
+    shorter = entered.body.replace(b"Write to", b"Ask")
     edited = await dispatcher.edit("req_0f", shorter)
     assert edited.plan is not None
     assert orjson.loads(edited.plan.request) == orjson.loads(shorter)
@@ -232,9 +233,9 @@ async def test_a_stream_is_restored_for_the_request_that_crossed(dispatcher: Dis
 
 
 async def test_an_answer_that_is_no_stream_is_restored_as_a_whole(dispatcher: Dispatcher) -> None:
-    opened = await dispatcher.open(call("req_1a", {}))
-    assert isinstance(opened, ForwardedRequest)
-    assert opened.plan is None
+    entered = await opened(dispatcher, call("req_1a", {}))
+    assert isinstance(entered, ForwardedRequest)
+    assert entered.plan is None
     dispatcher.fail("req_1a", "failed")
 
 
@@ -245,7 +246,7 @@ async def test_what_becomes_of_other_calls_is_counted(dispatcher: Dispatcher, co
         fields = ((b"content-type", media), *more)
         made = Call(f"req_{len(path):x}", Listener.PROXY, method, HOST, path, fields, content)
         with contextlib.suppress(GatewayError):
-            await dispatcher.open(made)
+            await opened(dispatcher, made)
 
     before = (await usage(container.store))["other_calls"]
     await sent("GET", "/api/settings")
@@ -265,7 +266,7 @@ async def test_what_becomes_of_other_calls_is_counted(dispatcher: Dispatcher, co
 
 
 async def test_a_native_call_is_answered(dispatcher: Dispatcher) -> None:
-    entered = await dispatcher.open(Call("req_0f", Listener.GATEWAY, "GET", "http://h:1", "/healthz", (), b""))
+    entered = await opened(dispatcher, Call("req_0f", Listener.GATEWAY, "GET", "http://h:1", "/healthz", (), b""))
     assert isinstance(entered, NativeResponse)
     assert (entered.status, entered.route) == (200, "/healthz")
 
@@ -285,7 +286,7 @@ async def test_a_native_call_is_answered(dispatcher: Dispatcher) -> None:
 )
 async def test_what_is_refused(dispatcher: Dispatcher, changed: dict[str, Any], status: int, code: str) -> None:
     with pytest.raises(GatewayError) as refused:
-        await dispatcher.open(call("req_10", {})._replace(**changed))
+        await opened(dispatcher, call("req_10", {})._replace(**changed))
     assert (refused.value.status, refused.value.code) == (status, code)
 
 
@@ -294,7 +295,7 @@ async def test_a_refusal_by_the_policy_names_its_receipt(dispatcher: Dispatcher,
     rules = {"route": {"local_types": ["EMAIL_ADDRESS"]}}
     await container.policies.create({"id": "local-mail", "title": "t", "extends": "default", **rules})
     with pytest.raises(Forbidden) as refused:
-        await dispatcher.open(call("req_12", {"svc_policy": "local-mail"}))
+        await opened(dispatcher, call("req_12", {"svc_policy": "local-mail"}))
     receipt = pickle.loads(pickle.dumps(refused.value)).receipt
     assert receipt == (await container.receipts.get("req_12", OPERATOR)).ref
     assert await outcome(container, "req_12") == "refused"
@@ -314,14 +315,14 @@ async def test_a_native_response_names_its_receipt_and_the_guards_action(
         (chat._replace(path="/v1/shard", content=text), None),
     ]
     for each, guard in calls:
-        response = await dispatcher.open(each)
+        response = await opened(dispatcher, each)
         assert isinstance(response, NativeResponse)
         body = orjson.loads(response.body)
         receipt = body["svc"]["receipt"] if "svc" in body else body["receipt"]
         assert response.receipt is not None
         assert (response.receipt.request_id, response.receipt.sequence) == (receipt["request_id"], receipt["sequence"])
         assert response.guard == guard
-    analyzed = await dispatcher.open(chat._replace(path="/v1/analyze", content=text))
+    analyzed = await opened(dispatcher, chat._replace(path="/v1/analyze", content=text))
     assert isinstance(analyzed, NativeResponse)
     assert (analyzed.status, analyzed.receipt, analyzed.guard) == (200, None, None)
 
@@ -333,7 +334,7 @@ async def test_a_native_refusal_names_its_receipt(dispatcher: Dispatcher, contai
     key, _ = await container.keys.create("bert", Scope.OPERATOR)
     fields = ((b"content-type", b"application/json"), (b"x-svc-key", key.encode()))
     refused = call("req_14", {"model": "svc-demo", "svc_policy": "no-mail"}, fields=fields)
-    response = await dispatcher.open(refused._replace(listener=Listener.GATEWAY))
+    response = await opened(dispatcher, refused._replace(listener=Listener.GATEWAY))
     assert isinstance(response, NativeResponse)
     assert response.status == 403
     assert response.receipt is not None

@@ -12,11 +12,12 @@ from gateway.config.settings import Settings
 from gateway.container import Container
 from gateway.errors import GatewayError, TooManyRequests, Unauthorized
 from gateway.exchange.messages import Call, Listener, NativeResponse
-from gateway.exchange.refusals import Refusals
+from gateway.exchange.records import Records
 from gateway.ids import new_request_id
 from gateway.models import Caller, PolicyRef, Scope
 from gateway.server.dispatcher import Dispatcher
 from gateway.usage import usage
+from tests.exchanges import opened
 
 OPERATOR = Caller("key_operator", Scope.OPERATOR)
 TEXT = "My name is Anna Schmidt, write to anna@acme.test, card 4111 1111 1111 1111."
@@ -59,7 +60,7 @@ async def native(container: Container, path: str, body: dict[str, Any], scope: S
 
 async def refused(dispatcher: Dispatcher, call: Call) -> GatewayError:
     with pytest.raises(GatewayError) as raised:
-        await dispatcher.open(call)
+        await opened(dispatcher, call)
     return raised.value
 
 
@@ -86,7 +87,7 @@ async def test_a_request_that_the_policy_blocks(dispatcher: Dispatcher, containe
     assert found["entity_counts"] == {"CREDIT_CARD": 1, "EMAIL_ADDRESS": 1, "PERSON": 1}
     assert found["risk_level"] == "high"
     protected = chat()
-    await dispatcher.open(protected)
+    await opened(dispatcher, protected)
     assert (await receipt(container, protected.request_id))["risk_level"] == found["risk_level"]
     assert found["tokens"]["input"] > 0
     assert found["tokens"]["external"] == 0
@@ -134,7 +135,7 @@ async def test_an_error_of_the_gateway_itself(
     monkeypatch.setattr(container.protector, "protect", fail)
     call = chat()
     with pytest.raises(Exception):  # noqa: B017 - whatever the boundary makes of it
-        await dispatcher.open(call)
+        await opened(dispatcher, call)
     assert (await receipt(container, call.request_id))["outcome"]["outcome"] == "refused"
 
 
@@ -155,7 +156,7 @@ async def test_an_error_of_the_gateway_itself(
 async def test_native_operations(
     dispatcher: Dispatcher, container: Container, path: str, body: dict[str, Any], code: str
 ) -> None:
-    answer = await dispatcher.open(await native(container, path, body))
+    answer = await opened(dispatcher, await native(container, path, body))
     assert isinstance(answer, NativeResponse)
     said = orjson.loads(answer.body)
     assert said["error"]["code"] == code
@@ -166,7 +167,7 @@ async def test_native_operations(
 
 async def test_a_client_sees_its_own_refusals_only(dispatcher: Dispatcher, container: Container) -> None:
     call = await native(container, "/v1/protect", {"text": TEXT, "policy_id": "no-cards"})
-    await dispatcher.open(call)
+    await opened(dispatcher, call)
     owner = container.callers.identify(call.fields)
     assert (await container.receipts.list(owner, 10, 0))[1] == 1
     assert (await container.receipts.list(Caller("key_other", Scope.CLIENT), 10, 0))[1] == 0
@@ -176,17 +177,17 @@ async def test_what_leaves_no_record(dispatcher: Dispatcher, container: Containe
     """A request without text, or of nobody whom the gateway knows."""
     await refused(dispatcher, chat()._replace(content=b""))
     await refused(dispatcher, chat()._replace(listener=Listener.GATEWAY, fields=(JSON,)))
-    await dispatcher.open(await native(container, "/v1/policies", {"id": "x"}, Scope.OPERATOR))
+    await opened(dispatcher, await native(container, "/v1/policies", {"id": "x"}, Scope.OPERATOR))
     assert await total(container) == 0
 
 
 async def test_requests_beyond_the_rate_leave_one_record_a_minute(dispatcher: Dispatcher, container: Container) -> None:
     call = await native(container, "/v1/protect", {"text": "No private text here."})
     for _ in range(4):
-        await dispatcher.open(call)
+        await opened(dispatcher, call)
     assert await total(container) == 4
     for _ in range(3):
-        answer = await dispatcher.open(call)
+        answer = await opened(dispatcher, call)
         assert isinstance(answer, NativeResponse)
         assert answer.status == 429
     assert await total(container) == 5
@@ -195,17 +196,17 @@ async def test_requests_beyond_the_rate_leave_one_record_a_minute(dispatcher: Di
 
 async def test_each_minute_and_each_key_has_a_record(container: Container) -> None:
     now = 0.0
-    refusals = Refusals(
+    records = Records(
         container.receipts,
+        container.value_digests,
         lambda: PolicyRef("default", 1, "a1" * 32),
         engine_version="1",
-        model_hash=None,
         clock=lambda: now,
     )
     counts = []
     for now, name in ((0.0, "key_a"), (30.0, "key_a"), (31.0, "key_b"), (60.0, "key_a")):  # noqa: B007
         who = Caller(name, Scope.CLIENT)
-        await refusals.record(TooManyRequests("slower"), new_request_id(), "chat", lambda who=who: who)
+        await records.refused(TooManyRequests("slower"), new_request_id(), "chat", lambda who=who: who)
         counts.append(await total(container))
     assert counts == [1, 1, 2, 3]
 

@@ -7,9 +7,9 @@ from typing import Any
 from gateway.container import Container
 from gateway.errors import GatewayError
 from gateway.exchange.destination import Destination
-from gateway.ids import new_request_id
 from gateway.models import Caller, Scope, Trust
 from gateway.wires import Body, Wire
+from tests.exchanges import protected_exchange
 
 VALUES = ("4111 1111 1111 1111", "anna.schmidt@acme.test", "DE89 3704 0044 0532 0130 00")
 
@@ -45,14 +45,14 @@ def _paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 async def crossing(container: Container, wire: Wire, body: Body, path: str = "", caller: str = "key_anna") -> bytes:
     """Returns what crosses of a request."""
     model = wire.model(body, path)
-    exchange = await container.pipeline.open(
+    exchange = await protected_exchange(
+        container,
         wire,
         body,
         Caller(caller, Scope.CLIENT),
         Destination(model if isinstance(model, str) else "", Trust.LOCAL),
-        request_id=new_request_id(),
         path=path,
-        streams=True,
+        may_stream=True,
     )
     return exchange.body
 

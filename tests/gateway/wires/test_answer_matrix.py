@@ -9,7 +9,6 @@ import pytest
 from gateway.config.settings import load_settings
 from gateway.container import Container
 from gateway.exchange.destination import Destination
-from gateway.ids import new_request_id
 from gateway.models import Caller, Scope, Trust
 from gateway.wires import Body, Wire
 from gateway.wires.anthropic_messages import WIRE as ANTHROPIC
@@ -18,6 +17,7 @@ from gateway.wires.completions import WIRE as COMPLETIONS
 from gateway.wires.gemini import WIRE as GEMINI
 from gateway.wires.other_json import OTHER_JSON
 from gateway.wires.responses import WIRE as RESPONSES
+from tests.exchanges import protected_exchange
 from tests.gateway.wires.test_leak_matrix import GEMINI_PATH, KINDS
 
 
@@ -155,16 +155,16 @@ async def test_every_value_comes_back_exactly(container: Container, name: str, k
     wire, path, request, answer, sent = WIRES[name]
     said, value = KINDS[kind]
     text = said.format(value)
-    exchange = await container.pipeline.open(
+    exchange = await protected_exchange(
+        container,
         wire,
         request(text),
         Caller("key_anna", Scope.CLIENT),
         Destination("m", Trust.LOCAL),
-        request_id=new_request_id(),
         path=path,
     )
     protected = sent(json.loads(exchange.body))
     assert protected != text
     body = json.dumps(answer(protected)).encode()
-    restored = json.loads(await container.pipeline.close(exchange, 200, body))
+    restored = json.loads(await container.answers.close(exchange, 200, body))
     assert restored == answer(text)

@@ -9,8 +9,9 @@ import orjson
 import pytest
 
 from gateway.errors import Unavailable
+from gateway.exchange.answer_guard import CONTENT_FILTERED
 from gateway.exchange.messages import StreamPlan
-from gateway.exchange.streaming import CONTENT_FILTERED, AnswerStream
+from gateway.exchange.streaming import AnswerStream
 from gateway.models import PrivacyMode
 from gateway.placeholders import Placeholders, RestoreScope
 from gateway.policy import Policy

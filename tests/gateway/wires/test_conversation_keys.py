@@ -11,9 +11,9 @@ import pytest
 from gateway.config.settings import load_settings
 from gateway.container import Container
 from gateway.exchange.destination import Destination
-from gateway.ids import new_request_id
 from gateway.models import Caller, Scope, Trust
 from gateway.wires.chat_completions import WIRE
+from tests.exchanges import protected_exchange
 
 type Message = dict[str, Any]
 
@@ -71,12 +71,12 @@ async def container(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[C
 
 async def crossed(container: Container, messages: list[Message], caller: str = "key_anna", **fields: Any) -> bytes:
     """What crosses of the messages."""
-    exchange = await container.pipeline.open(
+    exchange = await protected_exchange(
+        container,
         WIRE,
         copy.deepcopy({"model": "m", "svc_policy": "pictures", **fields, "messages": messages}),
         Caller(caller, Scope.CLIENT),
         Destination("m", Trust.LOCAL),
-        request_id=new_request_id(),
     )
     body = orjson.loads(exchange.body)
     return orjson.dumps([body.get("tools"), body["messages"]])

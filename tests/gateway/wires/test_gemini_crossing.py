@@ -11,9 +11,9 @@ from gateway.config.settings import load_settings
 from gateway.container import Container
 from gateway.errors import GatewayError
 from gateway.exchange.destination import Destination
-from gateway.ids import new_request_id
 from gateway.models import Caller, Scope, Trust
 from gateway.wires.gemini import WIRE
+from tests.exchanges import protected_exchange
 from tests.gateway.wires.test_gemini import BATCH, CARD, EMBED, FULL, IBAN, MAIL, PATH
 
 type Body = dict[str, Any]
@@ -30,14 +30,14 @@ async def container(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[C
 async def crossing(container: Container, body: Body, path: str = PATH) -> bytes:
     """What crosses of a request."""
     model = WIRE.model(body, path)
-    exchange = await container.pipeline.open(
+    exchange = await protected_exchange(
+        container,
         WIRE,
         {**copy.deepcopy(body), "svc_policy": "files"},
         Caller("key_anna", Scope.CLIENT),
         Destination(str(model), Trust.LOCAL),
-        request_id=new_request_id(),
         path=path,
-        streams=True,
+        may_stream=True,
     )
     return exchange.body
 

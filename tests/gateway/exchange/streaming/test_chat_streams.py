@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
-from gateway.exchange.streaming import CONTENT_FILTERED
+from gateway.exchange.answer_guard import CONTENT_FILTERED
 from gateway.http.upstream_failures import Fault
 from gateway.policy.document import GuardDocument
 from tests.chunkings import CHUNKINGS

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from gateway.exchange.streaming.channels import Channel, Guarded
+from gateway.exchange.answer_guard import AnswerGuard
+from gateway.exchange.streaming.channels import Channel
 from gateway.guard import GuardContext
 from gateway.placeholders import Placeholders, RestoreScope
 from gateway.placeholders.grammar import ALPHABET
@@ -23,9 +24,9 @@ SEPARATORS = ("_", "_", "_", " ", "-", "\\_", "&#95;")
 FOREIGN = ("CUSTOMER", "IBAN_CODE", "MAIL", "ADDRESS", "STREET_NAME", "PASSWORD")
 
 
-def unguarded(placeholders: Placeholders) -> Guarded:
+def unguarded(placeholders: Placeholders) -> AnswerGuard:
     rules = GuardDocument.model_validate(dict.fromkeys(GuardDocument.model_fields, "off"))
-    return Guarded(GuardContext(placeholders, RestoreScope("source"), b"{}", {}), rules)
+    return AnswerGuard(GuardContext(placeholders, RestoreScope("source"), b"{}", {}), rules)
 
 
 def streamed(text: str, chance: random.Random, most: int) -> str:

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from gateway.exchange.streaming.channels import Channel, Guarded, Withheld
+from gateway.exchange.answer_guard import AnswerGuard, Withheld
+from gateway.exchange.streaming.channels import Channel
 from gateway.guard import KINDS
 from gateway.policy.document import GuardDocument
 from gateway.wires import AnswerText
@@ -28,9 +29,9 @@ def cases(kind: str) -> list[Case]:
     return [replace(case, context=replace(case.context, entities=())) for case in found if case.parts[0].kind != "data"]
 
 
-def in_both_ways(case: Case, rules: GuardDocument, size: int) -> tuple[Guarded, str, Guarded, str, bool]:
+def in_both_ways(case: Case, rules: GuardDocument, size: int) -> tuple[AnswerGuard, str, AnswerGuard, str, bool]:
     """The answer as a whole, with what the guard did to it; and as a stream, with whether the guard ended that."""
-    whole, stream = Guarded(case.context, rules), Guarded(case.context, rules)
+    whole, stream = AnswerGuard(case.context, rules), AnswerGuard(case.context, rules)
     kind = "json" if case.parts[0].kind == "json" else "text"
     text = case.parts[0].text
     restored = whole.whole(AnswerText(None, "arguments" if kind == "json" else "text", text, kind))

@@ -1,0 +1,205 @@
+"""Admits calls: decides once who calls, on which listener and wire, within which limits, and where the call goes.
+
+The destination is a configured upstream, the host that a proxy client chose, or a surface of the gateway itself.
+"""
+
+from collections.abc import Sequence
+
+from gateway.auth.callers import Callers
+from gateway.auth.credentials import PROVIDER_CREDENTIALS, refuse_repeated
+from gateway.auth.grants import check_scope
+from gateway.auth.query_key import take_keys
+from gateway.auth.signatures import refuse_signed
+from gateway.config.settings import CONFIGURED_UPSTREAM, Settings
+from gateway.errors import NotFound, UnsupportedMedia, UpgradeRefused
+from gateway.exchange.destination import Destination
+from gateway.exchange.earlier_answers import EarlierAnswers
+from gateway.exchange.header_policy import forwardable
+from gateway.exchange.messages import Call, CheckedHead, Listener, NativeResponse
+from gateway.exchange.state import Exchange
+from gateway.http.content_encoding import decode
+from gateway.http.methods import METHODS
+from gateway.http.strict_json import check_media_type, parse_object
+from gateway.http.types import Field
+from gateway.models import Caller, Scope
+from gateway.surfaces import Surface, SurfaceRegistry, UpstreamSurface
+from gateway.wires import Body, Wire, Wires
+from gateway.wires.other_json import OTHER_JSON
+from gateway.wires.unknown_calls import BEYOND_JSON, is_bedrock, is_beyond_json, telemetry_route, unknown_path
+
+# Methods of calls that need no body.
+_READING = frozenset({"GET", "HEAD"})
+
+
+class Admission:
+    """Makes the exchanges of calls."""
+
+    def __init__(
+        self, settings: Settings, callers: Callers, wires: Wires, surfaces: SurfaceRegistry, earlier: EarlierAnswers
+    ) -> None:
+        self._settings = settings
+        self._callers = callers
+        self._wires = wires
+        self._surfaces = surfaces
+        self._earlier = earlier
+        self._forward = frozenset(name.encode() for name in settings.forward_headers)
+
+    def check_head(self, call: Call) -> CheckedHead:
+        """Checks a call of which only the head has arrived. Raises GatewayError."""
+        settings = self._settings
+        path, _, query = call.path.partition("?")
+        refuse_signed(call.fields, query)
+        refuse_repeated(call.fields)
+        if call.listener is not Listener.PROXY and not path.startswith("/v1/") and not call.wire:
+            # Public pages, none of which takes a body.
+            return CheckedHead(min(settings.head_limit_bytes, settings.body_limit_bytes))
+        return CheckedHead(settings.body_limit_bytes, self.caller_of(call).key_id)
+
+    def caller_of(self, call: Call) -> Caller:
+        """Returns the caller without counting the call. Raises GatewayError."""
+        if call.listener is Listener.PROXY:
+            return self._callers.identify_proxied(call.path, call.fields)
+        return self._callers.identify(call.fields, call.path.partition("?")[2])
+
+    def admit(self, call: Call) -> Exchange | NativeResponse | None:
+        """Returns the exchange of a call, or the answer to one that is dropped; None if it is for the gateway itself.
+
+        A destination without `url` is a surface of the gateway. Raises GatewayError.
+        """
+        path, _, query = call.path.partition("?")
+        refuse_signed(call.fields, query)
+        # Other upgrades, such as h2c of clients in Java, are offers that a server may ignore (RFC 9110 section 7.8).
+        if "websocket" in (_header(call, b"upgrade") or "").lower():
+            raise UpgradeRefused("The gateway speaks no WebSocket; send the request as an HTTP POST.", param="Upgrade")
+        # `*` (RFC 9112 section 3.2.4) names no resource, and would not end the host in a URL.
+        if ("%" in path and not is_bedrock(path)) or not path.startswith("/"):
+            raise unknown_path(path)
+        wire = self._wires.named(call.wire) if call.wire else None
+        if call.listener is Listener.GATEWAY:
+            refuse_repeated(call.fields)
+            return self._admit_chat(call, wire) if wire is not None else None
+        if wire is not None:
+            return self._admit_proxied(call, wire, "chat")
+        return self._admit_other(call, path)
+
+    def _admit_chat(self, call: Call, wire: Wire) -> Exchange:
+        path, _, query = call.path.partition("?")
+        caller = self._callers.authenticate(call.fields, query)
+        check_scope(caller, Scope.CHAT)
+        if call.method != "GET":
+            check_media_type(_header(call, b"content-type"))
+        source, body = self._parse(call)
+        destination = self.destination_for(wire, body, call.path, call.fields, caller)
+        return Exchange(
+            call.request_id,
+            wire,
+            caller,
+            destination,
+            body,
+            path,
+            source=source if call.editable and body else None,
+            may_stream=self._settings.streaming,
+            annotated=True,
+        )
+
+    def _admit_proxied(self, call: Call, wire: Wire, operation: str) -> Exchange:
+        path, _, query = call.path.partition("?")
+        source, body = self._parse(call)
+        caller = self._callers.authenticate_proxied(call.path, call.fields)
+        model = wire.model(body, path)
+        destination = Destination(
+            model if isinstance(model, str) else "",
+            url=call.origin + call.path,
+            timeout_seconds=self._settings.upstream_timeout_seconds,
+            fields=call.fields,
+            path=path,
+            query=query,
+            credentials=PROVIDER_CREDENTIALS,
+            forward=self._forward,
+        )
+        kept = source if call.editable and body else None
+        return Exchange(call.request_id, wire, caller, destination, body, path, operation, kept, may_stream=True)
+
+    def _admit_other(self, call: Call, path: str) -> Exchange | NativeResponse:
+        """Admits a proxied call that no wire knows: drops telemetry, and refuses all bodies but JSON.
+
+        Calls that read something have no body. Raises NotFound (`unknown_route`) and UnsupportedMedia.
+        """
+        if call.method not in (METHODS if call.content else _READING):
+            raise NotFound("The gateway does not know this call and does not let it leave.", code="unknown_route")
+        if not call.content:
+            return self._admit_proxied(call, OTHER_JSON, "other")
+        route = telemetry_route(path)
+        if route is not None and self._settings.telemetry == "drop":
+            self._callers.authenticate_proxied(call.path, call.fields)
+            return NativeResponse(202, [(b"content-type", b"application/json")], b"{}", route)
+        if is_beyond_json(path):
+            raise NotFound(f"{BEYOND_JSON}; `intercept_hosts` can omit the host.", code="unknown_route")
+        kind = _header(call, b"content-type")
+        try:
+            # AWS's SDKs declare nothing for `invoke`.
+            if kind is not None or not is_bedrock(path):
+                check_media_type(kind)
+        except UnsupportedMedia:
+            message = "Only JSON can be protected, so this body is refused; `intercept_hosts` can omit its host."
+            raise UnsupportedMedia(message, param="Content-Type") from None
+        return self._admit_proxied(call, OTHER_JSON, "other")
+
+    def _parse(self, call: Call) -> tuple[bytes, Body]:
+        """Returns the body of a call, decoded and parsed. That of a call that reads something may be empty."""
+        if not call.content and call.method in _READING:
+            return b"", {}
+        source = decode(call.content, _header(call, b"content-encoding"), self._settings.body_limit_bytes)
+        return source, parse_object(source)
+
+    def destination_for(
+        self, wire: Wire, body: Body, path: str, fields: Sequence[Field], caller: Caller
+    ) -> Destination:
+        """Returns the configured upstream or the surface for a request to `path`. The latter has no `url`.
+
+        Raises as `destination_at` does; BadRequest and NotFound (`model_not_found`) for the model.
+        """
+        place = path.partition("?")[0]
+        asked = wire.model(body, place)
+        if not body and asked == CONFIGURED_UPSTREAM:
+            # A read of an answer by its id, which only the upstream that gave it knows.
+            asked = self._earlier.provider(caller, wire.read(body, place).continues) or asked
+        surface, model = self._surfaces.resolve(asked, wire.family)
+        return self.destination_at(surface, model, wire, path, fields)
+
+    def destination_at(
+        self, surface: Surface, model: str, wire: Wire, path: str, fields: Sequence[Field]
+    ) -> Destination:
+        """Returns the destination of a request to `path` that `surface` serves.
+
+        Where the client sends its gateway key as `X-SVC-Key`, its own credentials are forwarded to the upstream. Raises
+        BadRequest for a repeated credential and for a gateway key in a header that would be forwarded.
+        """
+        place, _, query = path.partition("?")
+        query, _ = take_keys(query)
+        if not isinstance(surface, UpstreamSurface):
+            return Destination(model, surface.trust, query=query)
+        refuse_repeated(fields)
+        config, own = surface.config, self._callers.own_credentials(fields)
+        self._callers.refuse_gateway_key(forwardable(fields, self._forward))
+        method = wire.method_path(place, model)
+        url = config.endpoint(method)
+        return Destination(
+            model,
+            config.trust,
+            f"{url}?{query}" if query else url,
+            config.name,
+            config.timeout_seconds,
+            fields,
+            path=f"/{method}",
+            query=query,
+            credential=None if own else config.credential,
+            credentials=own,
+            forward=self._forward,
+        )
+
+
+def _header(call: Call, name: bytes) -> str | None:
+    """Returns the values of a header field, joined as one (RFC 9110 section 5.3)."""
+    values = [value.decode("utf-8", "surrogateescape") for known, value in call.fields if known.lower() == name]
+    return ", ".join(values) if values else None

@@ -1,0 +1,189 @@
+"""Closes exchanges: guards and restores the answer, and records the outcome.
+
+A stream has been restored by then, with the same guard (`answer_guard`), in the process that moves its bytes.
+"""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+from gateway.detection.recognizer import EntityType
+from gateway.errors import BadUpstream, GatewayError
+from gateway.exchange.answer_guard import CONTENT_FILTERED, AnswerGuard
+from gateway.exchange.earlier_answers import EarlierAnswers
+from gateway.exchange.messages import StreamEnd, StreamPlan
+from gateway.exchange.records import Records
+from gateway.exchange.state import Exchange
+from gateway.exchange.streaming import AnswerStream
+from gateway.guard import GuardContext, Verdict
+from gateway.http.strict_json import dump, parse_object
+from gateway.models import Entity
+from gateway.protection.protector import Protector
+from gateway.wires import AnswerText, Body, is_resumable
+from gateway.workers.thread_pool import Workers
+
+_log = logging.getLogger(__name__)
+
+# Bytes. Shorter answers take a few milliseconds, less than handing them to another thread would cost.
+_THREAD_THRESHOLD = 16 * 1024
+
+
+class Restored(NamedTuple):
+    """An answer for the client, and what its outcome record says. By `ids` a later request may continue it."""
+
+    body: bytes
+    outcome: str
+    tokens: tuple[int, int] | None = None
+    ids: tuple[str, ...] = ()
+    verdict: Verdict | None = None
+
+
+class Answers:
+    """Closes exchanges. `patterns` detects new values in answers; `types` are the known entity types."""
+
+    def __init__(
+        self,
+        patterns: Protector,
+        types: Mapping[str, EntityType],
+        workers: Workers,
+        records: Records,
+        earlier: EarlierAnswers,
+    ) -> None:
+        self._patterns = patterns
+        self._types = types
+        self._workers = workers
+        self._records = records
+        self._earlier = earlier
+
+    async def close(self, exchange: Exchange, status: int, body: bytes) -> bytes:
+        """Guards the upstream's answer, restores it for the client, and records the outcome.
+
+        An answer that is to get the gateway's `svc` member and is no JSON object raises BadUpstream
+        (`upstream_invalid`). Otherwise an unreadable answer is returned unchanged, including its placeholders.
+        """
+        job = partial(self.restore, exchange, status, body)
+        restored = await self._finish(exchange, status, len(body), job, Restored(body, "restore_failed"))
+        if exchange.annotated and restored.outcome == "unreadable_answer":
+            raise BadUpstream("The upstream's answer is not a JSON object.", code="upstream_invalid")
+        return restored.body
+
+    async def end(self, exchange: Exchange, end: StreamEnd) -> None:
+        """Records the outcome of a streamed answer, after the guard's last look at all of it."""
+        size = sum(len(text.text) for text in end.texts)
+        streamed = Restored(b"", end.outcome, end.tokens, end.ids)
+        job = partial(self._review, exchange, streamed, end)
+        await self._finish(exchange, end.status, size, job, streamed)
+
+    async def _finish(
+        self, exchange: Exchange, status: int, size: int, job: Callable[[], Restored], cancelled: Restored
+    ) -> Restored:
+        """Restores or reviews an answer of `size` bytes, and records the outcome: that of `job`, or of `cancelled`.
+
+        Long answers wait in the queue in which requests wait, in the turn of their caller, and are never refused: the
+        upstream has answered already, and no more answers can wait than requests were admitted.
+        """
+        restored = cancelled
+        try:
+            if size <= _THREAD_THRESHOLD:
+                restored = job()
+            else:
+                restored = await self._workers.run(job, key=exchange.caller.key_id, cost=size, closes=True)
+        finally:
+            exchange.verdict = restored.verdict
+            if exchange.resumable and restored.ids:
+                provider, known = exchange.destination.provider, exchange.placeholders.entries()
+                self._earlier.remember(exchange.caller, provider, restored.ids, known, exchange.scope.source_urls)
+            self._records.end(exchange, restored.outcome, status, restored.tokens, sent=True)
+        return restored
+
+    def plan(self, exchange: Exchange, *, hold: bool = False) -> StreamPlan:
+        """Returns what restoring a streamed answer takes. Only held answers are searched for types of new values."""
+        types = self._types.keys() if hold else self._types.keys() & exchange.placeholders.vocabulary.types
+        return StreamPlan(
+            exchange.placeholders,
+            exchange.scope,
+            exchange.policy.guard,
+            {name: self._types[name] for name in types},
+            exchange.body,
+            exchange.request_id,
+            exchange.framing or "sse",
+            exchange.note() if exchange.annotated else None,
+            exchange.policy.restore,
+            hold,
+        )
+
+    def restore(self, exchange: Exchange, status: int, body: bytes) -> Restored:
+        """Guards and restores a body. Never raises."""
+        outcome = "answered" if status < 400 else "upstream_error"
+        tokens: tuple[int, int] | None = None
+        try:
+            # Some upstreams stream to a client that has not asked for it. Where it is annotated, that is refused.
+            streams = exchange.framing is not None or (exchange.wire.stream is not None and not exchange.annotated)
+            if streams and status < 400 and not body.lstrip().startswith(b"{"):
+                return self._restore_stream(exchange, status, body)
+            answer = parse_object(body)
+            tokens = exchange.wire.usage(answer)
+            wire = exchange.wire
+            ids = wire.answer_ids(answer, exchange.path) if is_resumable(wire) and status < 400 else ()
+            verdict, changed = self._restore_texts(exchange, answer)
+            if exchange.annotated:
+                note = {**exchange.note(), "guard": verdict.as_dict()}
+                wire.annotate(answer, note if status < 400 else None)
+            # An answer in which nothing is restored is delivered byte for byte.
+            content = dump(answer) if changed or exchange.annotated else body
+            return Restored(content, "guarded" if verdict.action == "replace" else outcome, tokens, ids, verdict)
+        except GatewayError:
+            return Restored(body, "unreadable_answer" if status < 400 else outcome, tokens)
+        except Exception as error:  # noqa: BLE001 - the client gets the unrestored answer
+            _log.error("restoring failed: %s", type(error).__name__)
+            return Restored(body, "restore_failed", tokens)
+
+    def _restore_texts(self, exchange: Exchange, answer: Body) -> tuple[Verdict, bool]:
+        """Guards and restores an answer in place. Returns the verdict, and whether the answer was changed."""
+        echoes: list[AnswerText] = []
+        texts: list[AnswerText] = []
+        for text in exchange.wire.answer_texts(answer):
+            (echoes if text.repeats(exchange.body) else texts).append(text)
+        guard = self._guard(exchange)
+        verdict = guard.inspect(texts)
+        if verdict.action == "replace":
+            exchange.wire.refuse_answer(answer, CONTENT_FILTERED)
+            return verdict, True
+        restored = [(text, guard.restored(text, verdict.redacted(at, text.text))) for at, text in enumerate(texts)]
+        restored += [(text, guard.restored(text)) for text in echoes]
+        changes = [(text, content) for text, content in restored if content != text.text]
+        for text, content in changes:
+            text.container[text.key] = content
+        return verdict, bool(changes)
+
+    def _restore_stream(self, exchange: Exchange, status: int, body: bytes) -> Restored:
+        """Restores a streamed answer of which the guard has to see every text as a whole."""
+        plan = self.plan(exchange, hold=True)
+        stream = AnswerStream(exchange.wire, plan, limit=len(body), detect=partial(self._detect, exchange))
+        content = stream.feed(body) + stream.finish()
+        end = stream.result(status)
+        if not stream.has_begun and end.outcome == "answered":
+            # A page of a proxy, or nothing at all.
+            return Restored(body, "unreadable_answer")
+        return self._review(exchange, Restored(content, end.outcome, end.tokens, end.ids), end)
+
+    def _review(self, exchange: Exchange, restored: Restored, end: StreamEnd) -> Restored:
+        """Has the guard look at all that was streamed. Never raises."""
+        try:
+            seen = self._guard(exchange).inspect(end.texts)
+        except Exception as error:  # noqa: BLE001 - the answer is complete; only its report is not
+            _log.error("the review of a stream failed: %s", type(error).__name__)
+            return restored
+        # Only what the guard let pass has been sent, whatever it makes of the whole.
+        missed = end.action == "pass" and seen.action != "pass"
+        return restored._replace(verdict=replace(seen, action="flag" if missed else end.action))
+
+    def _guard(self, exchange: Exchange) -> AnswerGuard:
+        context = GuardContext(exchange.placeholders, exchange.scope, exchange.body, self._types)
+        policy = exchange.policy
+        return AnswerGuard(context, policy.guard, policy.restore, partial(self._detect, exchange))
+
+    def _detect(self, exchange: Exchange, text: str) -> Sequence[Entity]:
+        return self._patterns.detect(text, exchange.placeholders)

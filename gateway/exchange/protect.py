@@ -1,0 +1,240 @@
+"""Protects requests: reads them, hides what is private, decides on their route and writes their receipt."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from functools import partial
+from math import ceil
+
+from gateway.assessment import Assessment, Finding, assess
+from gateway.auth.grants import permitted_policy
+from gateway.auth.quotas import Quotas
+from gateway.errors import BadRequest, NotFound
+from gateway.exchange.destination import Destination
+from gateway.exchange.earlier_answers import EarlierAnswers
+from gateway.exchange.header_policy import clean, forwarded_headers
+from gateway.exchange.permissions import check_call, check_form, check_opaque, refusal
+from gateway.exchange.records import Records, described
+from gateway.exchange.state import Exchange
+from gateway.http.strict_json import dump
+from gateway.http.types import Field
+from gateway.models import Caller
+from gateway.placeholders import Placeholders, RestoreScope, conversation_key
+from gateway.policy import Policy, PolicyRegistry
+from gateway.protection.protector import Protected, Protector
+from gateway.text.token_estimate import estimate, weigh
+from gateway.wires import Conversation
+from gateway.workers.thread_pool import Workers
+
+
+class Protection:
+    """Protects requests for the chat calls of both listeners, the ASGI application and the native operations.
+
+    `patterns` is a protector without the model of names: it takes microseconds and never mistakes a word for a name.
+    `local_available` tells whether any surface is inside the trust boundary.
+    """
+
+    def __init__(
+        self,
+        *,
+        protector: Protector,
+        patterns: Protector,
+        policies: PolicyRegistry,
+        records: Records,
+        workers: Workers,
+        quotas: Quotas,
+        earlier: EarlierAnswers,
+        installation_key: bytes,
+        default_policy: str,
+        local_available: bool,
+    ) -> None:
+        self.protector = protector
+        self._patterns = patterns
+        self._policies = policies
+        self._records = records
+        self._workers = workers
+        self._quotas = quotas
+        self._earlier = earlier
+        self._installation_key = installation_key
+        self._default_policy = default_policy
+        self._local_available = local_available
+
+    async def protect(self, exchange: Exchange) -> None:
+        """Protects a request for its destination. Its receipt is durable on return; nothing may leave before.
+
+        Raises GatewayError for everything that must not be forwarded.
+        """
+        conversation = self._read(exchange)
+        self._begin_session(exchange, conversation)
+        with described(conversation, exchange.policy, self.protector.types):
+            check_form(conversation, exchange.policy)
+            await self._hide(exchange, conversation)
+            exchange.wire.set_model(exchange.parsed, exchange.destination.model)
+            exchange.body = b"" if conversation.only_reads else dump(exchange.parsed)
+            check_opaque(exchange.placeholders, exchange.body)
+        exchange.parsed = {}
+        await self._write_receipt(exchange)
+
+    def _read(self, exchange: Exchange) -> Conversation:
+        """Reads the texts and wishes of a request, and checks that its caller may send it."""
+        wire, query = exchange.wire, exchange.destination.query
+        conversation = wire.read(exchange.parsed, f"{exchange.path}?{query}" if query else exchange.path)
+        if conversation.stream and not (exchange.may_stream and wire.stream):
+            message = "Streaming is off; send `stream` false, or have the operator switch on the setting `streaming`."
+            raise BadRequest(message, code="streaming_not_supported", param="stream")
+        check_call(wire, exchange.parsed, exchange.caller, exchange.destination, exchange.path)
+        param = "svc_policy" if exchange.operation == "chat" else "policy_id"
+        exchange.policy = self.policy(conversation.policy_id, exchange.caller, param=param)
+        exchange.mode = conversation.privacy_mode
+        exchange.framing = conversation.framing if conversation.stream else None
+        exchange.resumable = conversation.resumable
+        return conversation
+
+    def policy(self, policy_id: str | None, caller: Caller | None = None, *, param: str = "policy_id") -> Policy:
+        """Returns the policy named in the field `param`, else the default.
+
+        Raises NotFound (`policy_not_found`); Forbidden if the caller's key does not permit it.
+        """
+        chosen = permitted_policy(caller, policy_id, self._default_policy, param)
+        try:
+            return self._policies.get(chosen)
+        except NotFound as error:
+            error.param = param
+            raise
+
+    def _begin_session(self, exchange: Exchange, conversation: Conversation) -> None:
+        """Derives the placeholders of the conversation, with those of the earlier answer that it continues."""
+        earlier = self._earlier.get(
+            exchange.caller, exchange.destination.provider, conversation.continues, needed=conversation.replays
+        )
+        key, caller, before_seed = self._installation_key, exchange.caller.key_id, conversation.before_seed
+        opening = conversation_key(key, caller, conversation.opening) if before_seed else b""
+        own = conversation_key(key, caller, conversation.seed)
+        exchange.placeholders = Placeholders(own, earlier.known, opening_blocks=before_seed, opening_key=opening)
+        exchange.scope = RestoreScope(exchange.policy.restore.urls, earlier.urls)
+
+    async def _hide(self, exchange: Exchange, conversation: Conversation) -> None:
+        """Hides private values in the texts, and searches the head of the call for them."""
+        policy, destination, placeholders = exchange.policy, exchange.destination, exchange.placeholders
+        remembered = exchange.caller.remembered_as
+
+        def job() -> tuple[Protected, Assessment, list[Field]]:
+            # The model's name is forwarded unchanged.
+            if not clean(destination.model, self._patterns, policy, remember_for=remembered):
+                raise BadRequest("`model` is not the name of a model.", param="model")
+            protected, assessment = self.hide(conversation, policy, placeholders, exchange.caller, advice=False)
+            hidden = [entry.value for entry in placeholders.entries()]
+            headers = forwarded_headers(
+                destination,
+                self.protector,
+                policy,
+                exchange.mode,
+                hidden,
+                patterns=self._patterns,
+                remember_for=remembered,
+            )
+            return protected, assessment, headers
+
+        found = await self.work(job, exchange.caller, conversation.texts(), destination)
+        exchange.protected, exchange.assessment, exchange.headers = found
+        urls = exchange.protected.urls | exchange.scope.source_urls
+        exchange.scope = RestoreScope(policy.restore.urls, urls)
+
+    async def forwarded_headers(self, exchange: Exchange) -> list[Field]:
+        """Returns the header fields of a call without text. Raises BadRequest."""
+        policy = self.policy(None, exchange.caller)
+        job = partial(
+            forwarded_headers,
+            exchange.destination,
+            self.protector,
+            policy,
+            patterns=self._patterns,
+            remember_for=exchange.caller.remembered_as,
+        )
+        return await self.work(job, exchange.caller, destination=exchange.destination)
+
+    async def work[T](
+        self,
+        job: Callable[[], T],
+        caller: Caller,
+        texts: Sequence[str] = (),
+        destination: Destination | None = None,
+    ) -> T:
+        """Has a worker do a job on texts, which count against the caller's quotas, and on the head of a call."""
+        size = sum(map(len, texts))
+        self._quotas.charge(caller, characters=size)
+        head = destination.head_size if destination is not None else 0
+        return await self._workers.run(job, key=caller.key_id, cost=size + head)
+
+    def hide(
+        self, conversation: Conversation, policy: Policy, placeholders: Placeholders, caller: Caller, *, advice: bool
+    ) -> tuple[Protected, Assessment]:
+        """Protects the fields of a conversation in place, and assesses it. Blocks: a job for `work`."""
+        texts = conversation.texts()
+        protected = self.protector.protect(
+            conversation.blocks, policy, conversation.privacy_mode, placeholders, remember_for=caller.remembered_as
+        )
+        size, _ = protected.tokens
+        assessment = self.assess(protected.hidden, protected.kept, texts, conversation, policy, size, advice=advice)
+        if len(placeholders):
+            after = [text for block in conversation.blocks for field in block for text in field.protected()]
+            protected.tokens = size, _size_after(size, after, protected, placeholders)
+        return protected, assessment
+
+    def assess(
+        self,
+        hidden: Sequence[Finding],
+        kept: Sequence[Finding],
+        texts: Sequence[str],
+        conversation: Conversation,
+        policy: Policy,
+        size: int,
+        *,
+        advice: bool = True,
+    ) -> Assessment:
+        """Rates the risk of a conversation of about `size` tokens and decides on its route."""
+        return assess(
+            hidden,
+            kept=kept,
+            texts=texts,
+            types=self.protector.types,
+            task=conversation.task,
+            policy=policy,
+            mode=conversation.privacy_mode,
+            local_available=self._local_available,
+            attachments=conversation.attachments,
+            tokens=size,
+            advice=advice,
+        )
+
+    async def _write_receipt(self, exchange: Exchange) -> None:
+        """Writes the receipt. Raises Forbidden, which names it, if the route does not allow the destination."""
+        refused = refusal(exchange.assessment.route, exchange.destination)
+        try:
+            exchange.receipt = await self._records.receipt(
+                exchange.request_id,
+                exchange.operation,
+                exchange.caller,
+                exchange.policy,
+                exchange.body,
+                exchange.protected,
+                exchange.assessment,
+                crossed=refused is None,
+            )
+        except asyncio.CancelledError:
+            # The receipt is queued already and will be written.
+            self._records.end(exchange, "cancelled")
+            raise
+        if refused is not None:
+            self._records.end(exchange, "refused", code=refused.code)
+            refused.receipt = exchange.receipt.ref
+            raise refused
+
+
+def _size_after(size: int, after: Sequence[str], protected: Protected, placeholders: Placeholders) -> int:
+    """Estimates the tokens of the protected texts, from the source's estimate if only placeholders were inserted."""
+    minted = [each.placeholder for each in protected.transformations if each.placeholder is not None]
+    known = [placeholders.get(placeholder) for placeholder in minted]
+    values = [entry.value for entry in known if entry is not None]
+    if len(values) < len(protected.transformations):
+        return sum(map(estimate, after))
+    return max(1, ceil(size - weigh(" ".join(values)) + weigh(" ".join(minted))))

@@ -1,0 +1,194 @@
+"""Writes the receipts and outcomes of requests, so that the log has every request with text, sent or not."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from hashlib import sha256
+from typing import Any
+
+import orjson
+
+from gateway.assessment import Assessment
+from gateway.assessment.evidence import gather
+from gateway.assessment.risk import rate
+from gateway.detection import EntityType
+from gateway.errors import GatewayError, Unauthorized
+from gateway.exchange.state import Exchange
+from gateway.guard import Verdict
+from gateway.ids import new_request_id
+from gateway.models import Caller, PolicyRef, RefusedText, RiskLevel, RouteDecision
+from gateway.policy import Policy
+from gateway.protection.protector import Protected
+from gateway.protection.value_digests import ValueDigests
+from gateway.receipts import OutcomeDraft, Receipt, ReceiptDraft, ReceiptLog
+from gateway.text.token_estimate import estimate
+from gateway.wires import Conversation
+
+_RATE_SECONDS = 60.0
+_MOST_KEYS = 10_000
+
+
+@contextmanager
+def described(conversation: Conversation, policy: Policy, types: Mapping[str, EntityType]) -> Iterator[None]:
+    """Adds to every GatewayError raised inside the numbers that the receipt of its refusal needs."""
+    try:
+        yield
+    except GatewayError as error:
+        size = sum(map(estimate, conversation.texts()))
+        counts = Counter(entity.type for entity in error.hidden)
+        risk = rate(gather(error.hidden, error.kept, types, policy, conversation.privacy_mode), size)
+        error.refused = RefusedText(policy.ref, size, dict(sorted(counts.items())), risk.level)
+        raise
+
+
+class Records:
+    """Writes receipts, durable on return, and outcomes. `default_policy` is recorded where none was chosen."""
+
+    def __init__(
+        self,
+        receipts: ReceiptLog,
+        value_digests: ValueDigests,
+        default_policy: Callable[[], PolicyRef],
+        *,
+        engine_version: str,
+        model_hash: str | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._receipts = receipts
+        self._value_digests = value_digests
+        self._default_policy = default_policy
+        self._engine = (engine_version, model_hash)
+        self._clock = clock
+        self._rated: dict[str, float] = {}
+
+    async def receipt(
+        self,
+        request_id: str,
+        operation: str,
+        caller: Caller,
+        policy: Policy,
+        content: bytes,
+        protected: Protected | None = None,
+        assessment: Assessment | None = None,
+        *,
+        crossed: bool,
+    ) -> Receipt:
+        """Writes the receipt of an operation. `content` is digested, never kept."""
+        protected = protected or Protected()
+        draft = ReceiptDraft(
+            request_id,
+            operation,
+            policy.ref,
+            *self._engine,
+            route=(assessment.route.decision if assessment else RouteDecision.DIRECT).value,
+            risk_level=(assessment.risk.level if assessment else RiskLevel.NONE).value,
+            entity_counts=protected.counts(),
+            transformation_counts=protected.actions(),
+            tokens_input=protected.tokens[0],
+            tokens_external=protected.tokens[1] if crossed else 0,
+            protected_digest=sha256(content).hexdigest(),
+        )
+        digests = partial(self._value_digests.digests, tuple(protected.values))
+        return await self._receipts.append(draft, caller.key_id, digests)
+
+    async def edit(self, exchange: Exchange, body: bytes, size: int) -> Receipt:
+        """Writes the receipt of an operator's edit to `body`, whose texts have about `size` tokens."""
+        first: dict[str, Any] = orjson.loads(exchange.receipt.record.body)
+        draft = ReceiptDraft(
+            new_request_id(),
+            "edit",
+            PolicyRef(**first["policy"]),
+            *self._engine,
+            route=first["route"],
+            risk_level=first["risk_level"],
+            tokens_external=size,
+            protected_digest=sha256(body).hexdigest(),
+            amends=exchange.receipt.request_id,
+        )
+        return await self._receipts.append(draft, exchange.caller.key_id)
+
+    async def refused(
+        self,
+        error: Exception | asyncio.CancelledError,
+        request_id: str,
+        operation: str,
+        identify: Callable[[], Caller],
+        *,
+        code: str = "internal_error",
+    ) -> None:
+        """Records a request that ended with `error`, unless it has a receipt; a GatewayError then names it.
+
+        Unauthenticated requests leave no receipt; neither does any request while the log is unwritable. Of requests
+        beyond the rate of their key, one in a minute does, or a loop would fill the disk. `code` describes an error
+        that is no GatewayError.
+        """
+        if isinstance(error, GatewayError):
+            if error.receipt is not None or isinstance(error, Unauthorized):
+                return
+            code = error.code
+        try:
+            owner = identify().key_id
+            if code != "rate_limited" or self._is_due(owner):
+                receipt = await self._receipts.append(self._draft_refused(error, request_id, operation), owner)
+                is_cancelled = isinstance(error, asyncio.CancelledError)
+                outcome = OutcomeDraft("cancelled") if is_cancelled else OutcomeDraft("refused", code=code)
+                self._receipts.append_outcome(request_id, outcome, owner)
+                if isinstance(error, GatewayError):
+                    error.receipt = receipt.ref
+        except GatewayError:
+            return
+
+    def end(
+        self,
+        exchange: Exchange,
+        outcome: str,
+        status: int | None = None,
+        tokens: tuple[int, int] | None = None,
+        *,
+        code: str | None = None,
+        sent: bool = False,
+    ) -> None:
+        """Records the outcome of an exchange, once. `sent` tells whether it was sent, if it has an upstream at all."""
+        if exchange.closed:
+            return
+        exchange.closed = True
+        size = exchange.protected.tokens[1] if sent and exchange.destination.url else 0
+        draft = OutcomeDraft(outcome, status, tokens, _guard_counts(exchange.verdict), exchange.edit, code, size)
+        self._receipts.append_outcome(exchange.request_id, draft, exchange.caller.key_id)
+
+    def _draft_refused(self, error: BaseException, request_id: str, operation: str) -> ReceiptDraft:
+        refused = error.refused if isinstance(error, GatewayError) else None
+        if refused is None:
+            refused = RefusedText(self._default_policy(), 0, {}, RiskLevel.NONE)
+        return ReceiptDraft(
+            request_id,
+            operation,
+            refused.policy,
+            *self._engine,
+            route=RouteDecision.BLOCKED.value,
+            risk_level=refused.risk.value,
+            entity_counts=refused.entity_counts,
+            tokens_input=refused.tokens,
+        )
+
+    def _is_due(self, key_id: str) -> bool:
+        now = self._clock()
+        if now - self._rated.get(key_id, -_RATE_SECONDS) < _RATE_SECONDS:
+            return False
+        if len(self._rated) >= _MOST_KEYS:
+            self._rated.clear()
+        self._rated[key_id] = now
+        return True
+
+
+def _guard_counts(verdict: Verdict | None) -> dict[str, object] | None:
+    """Returns the guard's action and its findings counted by rule, as an outcome record holds them."""
+    if verdict is None:
+        return None
+    counts: Counter[str] = Counter()
+    for finding in verdict.findings:
+        counts[finding.rule] += finding.count
+    return {"action": verdict.action, "findings": dict(counts)}

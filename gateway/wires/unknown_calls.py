@@ -1,0 +1,60 @@
+"""Calls of model providers that no wire serves: which they are, and the errors that refuse them."""
+
+import re
+
+from gateway.errors import NotFound
+
+# Other calls of model providers' interfaces, by the first path segment after the version.
+_PROVIDER_CALLS = frozenset(
+    """
+    responses embeddings completions moderations fine_tuning assistants threads vector_stores containers conversations
+    evals messages rerank engines
+    """.split()
+)
+# Calls whose texts are in files, audio or images, or go through a later job or another connection.
+_BEYOND_JSON = re.compile(
+    r"/(?:audio|images|videos|files|uploads?|batches|realtime|batchPredictionJobs)(?:[/:]|\Z)"
+    r"|:(?:batchGenerateContent|asyncBatchEmbedContent)\Z",
+    re.IGNORECASE,
+)
+BEYOND_JSON = "Files, audio, images, batches and realtime sessions cannot be protected, and nothing was sent"
+_PATH_PREFIXES = frozenset({"v1", "v1beta", "openai", "anthropic"})
+# Model calls of Amazon Bedrock. AWS's SDKs encode `:` and `/` in the id or ARN of a model.
+_BEDROCK = re.compile(
+    r"/model/(?:[\w.:-]|%3A|%2F)+/(?:converse|converse-stream|count-tokens|invoke|invoke-with-response-stream)",
+    re.ASCII | re.IGNORECASE,
+)
+# Reports of clients on their own use, which repeat whole conversations.
+_TELEMETRY = ("/v1/traces/ingest", "/api/event_logging/", "/api/claude_code/metrics")
+
+
+def unknown_path(path: str) -> NotFound:
+    """Returns the error for a path without a route. The message says which calls the gateway supports."""
+    words = path.strip("/").split("/")
+    call = next((word for word in words if word not in _PATH_PREFIXES), "")
+    if is_beyond_json(path):
+        problem = f"{BEYOND_JSON}. A policy with `attachments` set to `pass` lets files pass inside other calls."
+    elif call in _PROVIDER_CALLS:
+        problem = "This call is not supported yet, and nothing was sent."
+    else:
+        problem = "The gateway does not know this call, and nothing was sent."
+    return NotFound(
+        f"{problem} Supported provider calls: GET /v1/models, POST "
+        "/v1/chat/completions and, for models of upstreams, /v1/completions, /v1/responses, /v1/embeddings, "
+        "/v1/moderations, /v1/messages and /v1beta/models/{model}:generateContent; GET /docs lists the gateway's own."
+    )
+
+
+def is_beyond_json(path: str) -> bool:
+    """Whether a call to `path` has texts that cannot be protected, though its body may be JSON."""
+    return _BEYOND_JSON.search(path) is not None
+
+
+def is_bedrock(path: str) -> bool:
+    """Whether `path` is a model call of Amazon Bedrock."""
+    return _BEDROCK.fullmatch(path) is not None
+
+
+def telemetry_route(path: str) -> str | None:
+    """Returns the route of a client's report on its own use, if `path` is one."""
+    return next((known for known in _TELEMETRY if path.startswith(known)), None)

@@ -11,6 +11,7 @@ from pathlib import Path
 import phonenumbers
 
 from gateway.detection import Detector, EntityType, Recognizer
+from gateway.detection.recognizers._numbers import checks
 from gateway.models import PrivacyMode
 from gateway.policy import Policy, PolicyRegistry
 
@@ -137,8 +138,9 @@ def _checks(recognizer: Recognizer, name: str) -> Iterator[str]:
     function = getattr(recognizer, "function", None)
     rows = getattr(sys.modules.get(getattr(function, "__module__", "")), "NUMBERS", ())
     for row in rows:
-        if row.name == name and row.check:
-            yield f"`{row.check}`" if "." in row.check else _description(row.is_valid())
+        for check in row.check if row.name == name else ():
+            function = getattr(checks, check.split()[0], None)
+            yield f"`{check}`" if function is None else _description(function)
 
 
 def _description(check: Callable[..., object]) -> str:

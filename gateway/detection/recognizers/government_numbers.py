@@ -24,10 +24,8 @@ from gateway.detection.recognizer import (
     compile_pattern,
 )
 from gateway.detection.recognizers._id_labels import LABELS
-from gateway.detection.recognizers._numbers.number import CATEGORIES, REGIONS, Check, load_numbers
+from gateway.detection.recognizers._numbers.number import CATEGORIES, NUMBERS, Check
 from gateway.detection.recognizers.payment_card import grouped_card
-
-NUMBERS = tuple(number for region in REGIONS for number in load_numbers(region))
 
 _ANNOUNCED, _ANNOUNCED_UNCHECKED = 0.95, 0.75
 """Scores of a number near its own context words."""

@@ -13,7 +13,7 @@ from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.re2_expression import Expression
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._id_labels import LABELS
-from gateway.detection.recognizers._numbers.checks_world import us_ssn
+from gateway.detection.recognizers._numbers.number import is_number
 from gateway.detection.recognizers.date_of_birth import DATE_OF_BIRTH
 from gateway.detection.recognizers.email import EMAIL_ADDRESS
 from gateway.detection.recognizers.person_name import PERSON
@@ -118,7 +118,9 @@ def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
                 # Versions of HL7 have social security numbers in different fields.
                 nine = ((span, _NINE_DIGITS.fullmatch(data, *span)) for span in spans.values())
                 yield from (
-                    Match(*span, 0.6, US_SSN.name) for span, found in nine if found and us_ssn(found[1].decode())
+                    Match(*span, 0.6, US_SSN.name)
+                    for span, found in nine
+                    if found and is_number("US_SSN", found[1].decode())
                 )
 
 

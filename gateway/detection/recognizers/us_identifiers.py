@@ -4,7 +4,7 @@ licences of any form after context words. `government_numbers.py` finds unsepara
 
 from gateway.detection.recognizer import EntityType
 from gateway.detection.recognizers._checks import digits_of, separators
-from gateway.detection.recognizers._numbers.checks_world import us_itin, us_ssn
+from gateway.detection.recognizers._numbers.number import is_number
 from gateway.detection.recognizers._pattern_table import pattern_table
 
 US_SSN = EntityType("US_SSN", "government_id", "A United States Social Security number.")
@@ -13,11 +13,11 @@ US_DRIVER_LICENSE = EntityType("US_DRIVER_LICENSE", "government_id", "The number
 
 
 def _ssn(value: str) -> bool | None:
-    return None if len(separators(value)) == 1 and us_ssn(digits_of(value)) else False
+    return None if len(separators(value)) == 1 and is_number("US_SSN", digits_of(value)) else False
 
 
 def _itin(value: str) -> bool | None:
-    return None if len(separators(value)) == 1 and us_itin(digits_of(value)) else False
+    return None if len(separators(value)) == 1 and is_number("US_ITIN", digits_of(value)) else False
 
 
 def _licence(value: str) -> bool | None:

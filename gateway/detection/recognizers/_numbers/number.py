@@ -1,16 +1,17 @@
 """Loads the tables of numbers. Each row has the forms of a number, its validator and the words that announce it."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
+from functools import cache
 from importlib import import_module
 from itertools import product
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator
 
-from gateway.detection.data_files import expand, read_toml
+from gateway.detection.data_files import expand, one_line, read_toml
 from gateway.detection.entropy import phrases
 from gateway.detection.recognizer import EntityType
-from gateway.detection.recognizers._numbers import checks, checks_world
+from gateway.detection.recognizers._numbers import checks
 
 type Check = Callable[[str], bool]
 type Phrases = Annotated[tuple[str, ...], BeforeValidator(phrases)]
@@ -24,7 +25,11 @@ _MIN_DIGITS = 3
 """Minimum digits in forms that allow a letter or digit in the same place, so that they exclude words."""
 _INHERITED = frozenset({"category", "description", "words"})
 _COUNTRIES = dict(one.split(" ", 1) for one in phrases(read_toml(__file__, "countries")["countries"]))
-_OWN_CHECKS: Mapping[str, Check] = {**vars(checks), **vars(checks_world)}
+_PROVE_NOTHING = frozenset({"varied", "varied_digits"})
+
+
+def _listed(check: str | list[str]) -> list[str]:
+    return [check] if isinstance(check, str) else check
 
 
 class Category(BaseModel, extra="forbid", frozen=True):
@@ -43,8 +48,8 @@ class Number(BaseModel, extra="forbid", frozen=True):
     `category`: a table of `categories.toml`. A row after one of the same name inherits category, description and words.
     `forms`: `#` is a digit, `@` a letter, `*` either. `~` is nothing, or one of space, hyphen and full stop, the same
     throughout. Any other character is literal; letters match in any case.
-    `check`: a module of python-stdnum ("nl.bsn"), or a function in `checks` or `checks_world` ("us_ssn"), which gets
-    the value in capitals without spaces, hyphens and full stops. Empty if there is nothing to check.
+    `check`: a module of python-stdnum ("nl.bsn"), or a function in `checks` with its arguments ("born 0"), which gets
+    the value in capitals without spaces, hyphens and full stops. A list if it has to pass several.
     `score`: the score without context. `grouped`: the same for a value with separators. Below 0.5, the default policy
     ignores a number without context words.
     `signed`: passes the value to the check with its separators, because they have a meaning.
@@ -56,7 +61,7 @@ class Number(BaseModel, extra="forbid", frozen=True):
     category: str
     description: str = ""
     forms: Phrases
-    check: str = ""
+    check: tuple[str, ...] = ()
     score: float
     grouped: float = 0.0
     signed: bool = False
@@ -72,13 +77,12 @@ class Number(BaseModel, extra="forbid", frozen=True):
     @property
     def proves(self) -> bool:
         """Whether the check excludes more than dummy values."""
-        return self.check not in {"", "varied", "varied_digits"}
+        return not _PROVE_NOTHING.issuperset(self.check)
 
     def is_valid(self) -> Check | None:
         """The validator as a function."""
-        if "." in self.check:
-            return _without_errors(import_module(f"stdnum.{self.check}").is_valid)
-        return _OWN_CHECKS[self.check] if self.check else None
+        steps = tuple(map(_check, self.check))
+        return (lambda value: all(step(value) for step in steps)) if steps else None
 
     def shapes(self) -> Iterator[tuple[str, tuple[tuple[int, str], ...], float]]:
         """Yields every form as (shape, literals, score).
@@ -109,16 +113,22 @@ def load_numbers(region: str) -> Iterator[Number]:
         )
         before = inherited | row
         yield Number.model_validate(
-            {**before, "words": expand(before["words"], shared), "forms": expand(row["forms"], shared)}
+            {
+                **before,
+                **{key: expand(before[key], shared) for key in ("words", "forms")},
+                "check": [one_line(expand(one, shared)) for one in _listed(before.get("check", []))],
+            }
         )
 
 
-def _without_errors(is_valid: Check) -> Check:
-    """Wraps a validator so that errors mean False: some modules look up parts of a number that may be missing."""
+def _check(text: str) -> Check:
+    """Returns the function that a row names. Errors mean False: some look up parts of a number that may be missing."""
+    name, *arguments = text.split()
+    function = getattr(checks, name, None) or import_module(f"stdnum.{name}").is_valid
 
     def check(value: str) -> bool:
         try:
-            return is_valid(value)
+            return bool(function(value, *arguments))
         except (LookupError, ValueError):
             return False
 
@@ -134,3 +144,14 @@ def _shapes(char: str) -> str:
 
 
 CATEGORIES = {name: Category.model_validate(content) for name, content in read_toml(__file__, "categories").items()}
+NUMBERS = tuple(number for region in REGIONS for number in load_numbers(region))
+
+
+@cache
+def _checks_of(name: str) -> tuple[Check, ...]:
+    return tuple(check for number in NUMBERS if number.name == name and (check := number.is_valid()))
+
+
+def is_number(name: str, value: str) -> bool:
+    """Returns whether a value, without signs, passes the check of the number of that name."""
+    return any(check(value) for check in _checks_of(name))

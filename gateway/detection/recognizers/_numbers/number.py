@@ -50,8 +50,8 @@ class Number(BaseModel, extra="forbid", frozen=True):
     throughout. Any other character is literal; letters match in any case.
     `check`: a module of python-stdnum ("nl.bsn"), or a function in `checks` with its arguments ("born 0"), which gets
     the value in capitals without spaces, hyphens and full stops. A list if it has to pass several.
-    `score`: the score without context. `grouped`: the same for a value with separators. Below 0.5, the default policy
-    ignores a number without context words.
+    `score`: the score without context; below 0.2, all are as good. `grouped`: the same for a value with separators.
+    Below 0.5, the default policy ignores a number without context words.
     `signed`: passes the value to the check with its separators, because they have a meaning.
     `words`: context words. Words in capitals match only in capitals.
     `example`: a value that is not in use, or one published by the authority.
@@ -61,8 +61,8 @@ class Number(BaseModel, extra="forbid", frozen=True):
     category: str
     description: str = ""
     forms: Phrases
-    check: tuple[str, ...] = ()
-    score: float
+    check: Annotated[tuple[str, ...], BeforeValidator(_listed)] = ()
+    score: float = 0.1
     grouped: float = 0.0
     signed: bool = False
     words: Phrases

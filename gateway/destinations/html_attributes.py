@@ -6,8 +6,9 @@ possibilities at once: outside of every tag, inside one, or inside a double- or 
 """
 
 import re
+from collections.abc import Callable
 
-from gateway.destinations.rule import BLANKS, Destination, Mark, UrlRule
+from gateway.destinations.rule import BLANKS, Address, Mark
 
 _TAG, _DOUBLE, _SINGLE = 1, 2, 4
 _QUOTED = {'"': _DOUBLE, "'": _SINGLE}
@@ -25,15 +26,15 @@ _ADDRESSES = frozenset(
 class Attributes:
     """Reads a text in pieces. The result depends on the text alone, not on where it is cut."""
 
-    def __init__(self, rule: UrlRule) -> None:
-        self._rule = rule
+    def __init__(self, new: Callable[[], Address]) -> None:
+        self._new = new
         # The possible states, without the one outside of every tag, which is always possible.
         self._states = 0
         self._angle = False
         # After `=`, where a value starts; `_word` is the end of the text before it.
         self._equals = False
         self._word = ""
-        self._open: list[tuple[Destination, str]] = []
+        self._open: list[tuple[Address, str]] = []
 
     def text(self, piece: str) -> None:
         at = 0
@@ -95,7 +96,7 @@ class Attributes:
         self._equals = False
         name = _NAME.search(self._word.rstrip(BLANKS))
         if quote != ">" and name is not None and _NAME_PARTS.split(name[0].lower())[-1] in _ADDRESSES:
-            self._open.append((Destination(self._rule), quote))
+            self._open.append((self._new(), quote))
         self._word = ""
 
     def _step(self, piece: str, at: int) -> int:

@@ -1,11 +1,13 @@
 """Reads a text once with the parsers of all kinds of destinations, and decides about the placeholders in it."""
 
 from collections.abc import Sequence
+from functools import partial
+from math import inf
 
 from gateway.destinations.html_attributes import Attributes
-from gateway.destinations.markdown_links import Definitions, InlineLinks
+from gateway.destinations.markdown_links import MarkdownLinks
 from gateway.destinations.plain_urls import PlainUrls
-from gateway.destinations.rule import MARK, Mark, UrlRule
+from gateway.destinations.rule import MARK, Address, Allows, Mark
 
 
 class Destinations:
@@ -14,9 +16,10 @@ class Destinations:
     `Mark.decided` becomes true when the destination has ended, or on `end()`.
     """
 
-    def __init__(self, rule: UrlRule) -> None:
-        self._plain = PlainUrls(rule)
-        self._structures = (InlineLinks(rule), Definitions(rule), Attributes(rule))
+    def __init__(self, allows: Allows, longest: float = inf) -> None:
+        new = partial(Address, allows, longest)
+        self._plain = PlainUrls(new)
+        self._structures = (MarkdownLinks(new, "]("), MarkdownLinks(new, "]:"), Attributes(new))
 
     def text(self, piece: str, plain: str | None = None) -> None:
         """Adds a piece. `plain` is how the parser of running text reads it, if that is not how it is spelled."""

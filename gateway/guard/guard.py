@@ -74,7 +74,7 @@ def _in_reading(reading: Reading, context: GuardContext) -> Iterator[Hit]:
         # Nothing a person reads: a value has no business there.
         yield from (Hit(Kind.PLACEHOLDER_IN_URL, hit.start, hit.end, Severity.HIGH) for hit in found)
     if found:
-        yield from in_links(text, found, context)
+        yield from in_links(text, context)
     if found and reading.kind == "json":
         yield from exfiltrating(reading, found, context)
     elif found and reading.names_a_place:

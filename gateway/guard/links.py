@@ -14,7 +14,7 @@ from gateway.destinations.patterns import Patterns, matches
 from gateway.destinations.trust import HOST, UntrustedDestinations
 from gateway.guard.context import GuardContext
 from gateway.guard.verdict import Hit, Kind, Severity
-from gateway.placeholders import Found, RestoreScope, UrlRule, looks_like_placeholder, withheld
+from gateway.placeholders import Found, RestoreScope, looks_like_placeholder
 
 _PATTERNS = Patterns(__file__)
 _URL = _PATTERNS.expression("<<url>>")
@@ -26,39 +26,14 @@ _HOST_TYPES = frozenset({"IP_ADDRESS", "URL"})
 _HOST = re.compile(HOST, re.IGNORECASE)
 
 
-class _NamedHosts(UrlRule):
-    """Allows the links of the request, and those whose whole host is the placeholder of a host that it named."""
-
-    limit = float("inf")
-
-    def __init__(self, context: GuardContext, scope: RestoreScope) -> None:
-        super().__init__(scope)
-        self._context = context
-
-    def allows(self, address: str, head: str | None, name: str) -> bool:
-        return super().allows(address, head, name) or self._leads_home(address)
-
-    def _leads_home(self, address: str) -> bool:
-        value_of = self._context.placeholders.get
-        match = _TO_HOST.fullmatch(address)
-        host = value_of(f"{match['host']}]") if match else None
-        if not match or not host or host.type not in _HOST_TYPES or not _HOST.fullmatch(host.value):
-            return False
-        if not self._context.untrusted.source.holds(host.placeholder):
-            return False
-        users = [value_of(hit.placeholder) for hit in looks_like_placeholder(match["user"] or "")]
-        return all(user and not _SIGNS.search(user.value) for user in users)
-
-
-def in_links(text: str, found: Sequence[Found], context: GuardContext) -> Iterator[Hit]:
+def in_links(text: str, context: GuardContext) -> Iterator[Hit]:
     """The session's placeholders in such links. A hit covers the link."""
     scope = RestoreScope("source", context.scope.source_urls)
-    closed = context.placeholders.closed(text, found, scope)
-    if closed:
-        closed = withheld(text, found, scope, _NamedHosts(context, scope))
+    hits = context.placeholders.scan(text)
+    closed = context.placeholders.closed(text, hits, scope)
     last = -1
-    for hit in (found[index] for index in sorted(closed)):
-        if hit.start < last:
+    for hit in hits:
+        if hit.start < last or all(_leads_home(address, context) for address in closed.get(hit.start, ())):
             continue
         before = text[max(0, hit.start - _BEFORE) : hit.start]
         scheme = _SCHEME.search(before)
@@ -79,6 +54,19 @@ def encoded_in_links(text: str, found: Sequence[Found], context: GuardContext) -
         link = address.rstrip(").,;:!?*_~|]")
         if context.values.are_hidden_in(link) and not context.source.holds(link):
             yield Hit(Kind.ENCODED_EXFILTRATION, start, start + len(link), Severity.HIGH)
+
+
+def _leads_home(address: str, context: GuardContext) -> bool:
+    """Whether the whole host of an address is the placeholder of a host that the request named."""
+    value_of = context.placeholders.get
+    match = _TO_HOST.fullmatch(address)
+    host = value_of(f"{match['host']}]") if match else None
+    if not match or not host or host.type not in _HOST_TYPES or not _HOST.fullmatch(host.value):
+        return False
+    if not context.untrusted.source.holds(host.placeholder):
+        return False
+    users = [value_of(hit.placeholder) for hit in looks_like_placeholder(match["user"] or "")]
+    return all(user and not _SIGNS.search(user.value) for user in users)
 
 
 def _does_harm(scheme: re.Match[str], rest: str, untrusted: UntrustedDestinations) -> bool:

@@ -10,7 +10,7 @@ stream         restores an answer while it is being written
 `gateway.protection` decides which values become placeholders.
 """
 
-from gateway.destinations.rule import RestoreScope, UrlRule
+from gateway.destinations.rule import RestoreScope
 from gateway.placeholders.grammar import Found, looks_like_placeholder
 from gateway.placeholders.json_text import (
     NUMBER,
@@ -24,7 +24,7 @@ from gateway.placeholders.json_text import (
 from gateway.placeholders.patterns import prepare
 from gateway.placeholders.session import Known, Placeholders, Restored, RestoredTree, conversation_key
 from gateway.placeholders.stream import StreamRestorer
-from gateway.placeholders.url_policy import urls_with_placeholders, withheld
+from gateway.placeholders.url_policy import urls_with_placeholders
 
 __all__ = [
     "NUMBER",
@@ -36,7 +36,6 @@ __all__ = [
     "Restored",
     "RestoredTree",
     "StreamRestorer",
-    "UrlRule",
     "conversation_key",
     "escape_json",
     "looks_like_placeholder",
@@ -46,5 +45,4 @@ __all__ = [
     "splice",
     "string_literals",
     "urls_with_placeholders",
-    "withheld",
 ]

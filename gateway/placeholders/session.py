@@ -6,7 +6,7 @@ counter and no stored state, so the same conversation gives the same bytes on ev
 
 import hmac
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -115,7 +115,7 @@ class Placeholders:
         self._taken: set[str] = set()
         # The guard and the restoring search the same texts one after the other.
         self._scanned: dict[str, list[Found]] = {}
-        self._closed: dict[tuple[str, RestoreScope], frozenset[int]] = {}
+        self._closed: dict[tuple[str, RestoreScope], Mapping[int, Sequence[str]]] = {}
         for entry in known:
             self._add(entry)
 
@@ -212,11 +212,12 @@ class Placeholders:
             found = self._scanned[text] = scan(text, self.vocabulary)
         return found
 
-    def closed(self, text: str, hits: Sequence[Found], rules: RestoreScope) -> frozenset[int]:
-        """Returns the indices of `hits`, the session's own in `text`, that the URL rule withholds."""
+    def closed(self, text: str, hits: Sequence[Found], rules: RestoreScope) -> Mapping[int, Sequence[str]]:
+        """Returns where those of `hits` begin that the URL rule withholds, each with the addresses it would go to."""
         known = self._closed.get((text, rules))
         if known is None:
-            known = self._closed[text, rules] = withheld(text, hits, rules)
+            own = [hit for hit in hits if self.get(hit.placeholder)]
+            known = self._closed[text, rules] = withheld(text, hits, own, rules)
         return known
 
     def find(self, text: str) -> list[Found]:
@@ -249,19 +250,19 @@ class Placeholders:
         self, text: str, rules: RestoreScope, key: str | None = None
     ) -> tuple[list[tuple[Found, Known]], tuple[str, ...], tuple[str, ...]]:
         """Returns what to restore, what the URL rule withholds, and what is unknown. `key` is that of a member."""
-        own: list[tuple[Found, Known]] = []
-        unknown: list[str] = []
-        for hit in self.scan(text):
-            entry = self._by_core.get(hit.placeholder[1:-1])
-            if entry is not None:
-                own.append((hit, entry))
+        hits = self.scan(text)
+        closed = self.closed(without_blanks(text) if is_url(key, text) else text, hits, rules)
+        opened: list[tuple[Found, Known]] = []
+        kept, unknown = dict[str, None](), dict[str, None]()
+        for hit in hits:
+            entry = self.get(hit.placeholder)
+            if hit.start in closed:
+                kept[hit.placeholder] = None
+            elif entry is not None:
+                opened.append((hit, entry))
             elif self.is_unknown(hit.placeholder):
-                unknown.append(hit.placeholder)
-        read = without_blanks(text) if is_url(key, text) else text
-        closed = self.closed(read, [hit for hit, _ in own], rules)
-        kept = tuple(dict.fromkeys(own[index][0].placeholder for index in sorted(closed)))
-        opened = [each for index, each in enumerate(own) if index not in closed] if closed else own
-        return opened, kept, tuple(dict.fromkeys(unknown))
+                unknown[hit.placeholder] = None
+        return opened, tuple(kept), tuple(unknown)
 
     def is_unknown(self, placeholder: str) -> bool:
         """Returns whether to report something in the canonical form. Capitals in brackets alone are mostly words."""

@@ -3,7 +3,7 @@
 from collections import deque
 
 from gateway.destinations.parser import Destinations
-from gateway.destinations.rule import Mark, RestoreScope, UrlRule
+from gateway.destinations.rule import Mark, RestoreScope
 from gateway.placeholders.grammar import Found
 from gateway.placeholders.matcher import TOUCHED, open_end
 from gateway.placeholders.session import Placeholders
@@ -18,7 +18,7 @@ class StreamRestorer:
 
     def __init__(self, placeholders: Placeholders, rules: RestoreScope) -> None:
         self._placeholders = placeholders
-        self._destinations = None if rules.urls == "always" else Destinations(UrlRule(rules))
+        self._destinations = None if rules.urls == "always" else Destinations(rules.allows, rules.longest)
         self._buffer = ""
         self._before = ""
         self._queue: deque[str | tuple[Mark, str]] = deque()
@@ -114,7 +114,7 @@ class StreamRestorer:
 
     def _restored(self, mark: Mark, written: str) -> str:
         entry = self._placeholders.get(mark.name)
-        if entry is not None and not mark.closed:
+        if entry is not None and not mark.refused:
             self.resolved += 1
             return entry.value
         if entry is not None:

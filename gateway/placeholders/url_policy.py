@@ -7,11 +7,10 @@ placeholder. Destinations are recognized generously: a false one costs an unrest
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from gateway.destinations.parser import Destinations
-from gateway.destinations.rule import Mark, RestoreScope, UrlRule
-from gateway.detection.overlaps import meets
+from gateway.destinations.rule import Mark, RestoreScope
 from gateway.placeholders.grammar import Found, looks_like_placeholder
 from gateway.placeholders.json_text import is_document, with_blanks
 
@@ -25,34 +24,36 @@ def urls_with_placeholders(text: str) -> frozenset[str]:
     hits = looks_like_placeholder(text)
     if not hits:
         return frozenset()
-    rule = UrlRule(None)
+    found: set[str] = set()
+
+    def collect(address: str, _: bool) -> bool:
+        found.add(address)
+        return False
+
     # An answer may repeat a document as one, or within prose.
     for plain in dict.fromkeys((text, _running_text(text))):
         if not _are_words(plain, hits):
-            Destinations(rule).read(text, plain, [(h.start, h.end, _mark(text, h, own=True)) for h in hits])
-    return frozenset(rule.collected)
+            Destinations(collect).read(text, plain, [(h.start, h.end, _mark(text, h)) for h in hits])
+    return frozenset(found)
 
 
-def withheld(text: str, hits: Sequence[Found], scope: RestoreScope, rule: UrlRule | None = None) -> frozenset[int]:
-    """Returns the indices of the hits that must not be restored. `hits` are the session's own, sorted.
+def withheld(text: str, hits: Sequence[Found], own: Sequence[Found], scope: RestoreScope) -> Mapping[int, list[str]]:
+    """Returns where the placeholders begin that must not be restored, each with the addresses that it would go to.
 
-    `rule` decides about destinations in place of the scope's own rule.
+    `hits` are all placeholders in the text and `own` those of the session among them, sorted.
     """
-    if scope.urls == "always" or not hits:
-        return frozenset()
+    if scope.urls == "always" or not own:
+        return {}
     plain = _running_text(text)
-    if _are_words(plain, hits):
-        return frozenset()
-    own = {hit.start for hit in hits}
-    ends = [(hit.start, hit.end) for hit in hits]
-    foreign = [hit for hit in looks_like_placeholder(text) if not meets(ends, hit.start, hit.end)]
-    both = sorted((*hits, *foreign), key=lambda hit: hit.start) if foreign else hits
-    places = [(hit.start, hit.end, _mark(text, hit, own=hit.start in own)) for hit in both]
-    Destinations(rule or UrlRule(scope)).read(text, plain, places)
-    return frozenset(index for index, mark in enumerate([mark for *_, mark in places if mark.own]) if mark.closed)
+    if _are_words(plain, own):
+        return {}
+    starts = {hit.start for hit in own}
+    places = [(hit.start, hit.end, _mark(text, hit, own=hit.start in starts)) for hit in hits]
+    Destinations(scope.allows).read(text, plain, places)
+    return {start: mark.refused for start, _, mark in places if mark.own and mark.refused}
 
 
-def _mark(text: str, hit: Found, *, own: bool) -> Mark:
+def _mark(text: str, hit: Found, *, own: bool = True) -> Mark:
     return Mark(hit.placeholder, own=own, bracketed=text[hit.end - 1] == "]")
 
 

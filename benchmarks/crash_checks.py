@@ -17,9 +17,9 @@ import orjson
 from benchmarks.mixed_calls import GARBAGE, Answer, Call, Client, native, spoken
 from benchmarks.mixed_upstream import MixedUpstream
 from benchmarks.proxy import KEY
+from gateway.receipt_log.audit import audit
+from gateway.receipt_log.checkpoint_file import read_checkpoint
 from gateway.receipts import Signer
-from gateway.receipts.audit import audit
-from gateway.receipts.checkpoint_file import read_checkpoint
 from gateway.receipts.drafts import EXCHANGES
 from gateway.store import open_read_only
 

@@ -31,14 +31,15 @@ from rich.console import Console
 
 from benchmarks.one_core import on_one_core
 from gateway.models import PolicyRef
-from gateway.receipts import ReceiptDraft, ReceiptLog, Signer
-from gateway.receipts.audit import audit
+from gateway.receipt_log import ReceiptLog
+from gateway.receipt_log.audit import audit
+from gateway.receipt_log.checkpoint_file import read_checkpoint
+from gateway.receipt_log.receipt_proof import verify_by_proof
+from gateway.receipt_log.tree import StoredTree
+from gateway.receipts import ReceiptDraft, Signer
 from gateway.receipts.checkpoint import sign_checkpoint
-from gateway.receipts.checkpoint_file import read_checkpoint
 from gateway.receipts.merkle import TILE_WIDTH, Frontier, included_root, leaf_hash
-from gateway.receipts.receipt_proof import verify_by_proof
 from gateway.receipts.records import Head, receipt_body, seal
-from gateway.receipts.tree import StoredTree
 from gateway.store import Repositories, open_read_only, open_store
 from gateway.store.rows import NewRecord, NodeRow
 from gateway.store.sqlite.connection import connect_writer

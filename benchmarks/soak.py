@@ -38,7 +38,8 @@ from benchmarks.proxy import KEY, ROOT, processes, proportional
 from benchmarks.receipts import fill
 from gateway.config.installation_key import installation_key
 from gateway.config.settings import Settings
-from gateway.receipts import ReceiptLog, Signer
+from gateway.receipt_log import ReceiptLog
+from gateway.receipts import Signer
 from gateway.store import open_store
 
 _MOST_GROWTH = {"memory_mb": 1.1, "files": 1.2, "threads": 1.1}

@@ -31,10 +31,11 @@ from gateway.policy import PolicyRegistry, SessionDocument
 from gateway.policy.storage import StoredPolicies
 from gateway.protection.protector import Protector
 from gateway.protection.value_digests import ValueDigests
-from gateway.receipts import Check, ReceiptLog, Verification
-from gateway.receipts.consistency import has_records
-from gateway.receipts.interrupted import Interrupted
-from gateway.receipts.key_loading import signer_of
+from gateway.receipt_log import ReceiptLog
+from gateway.receipt_log.consistency import has_records
+from gateway.receipt_log.interrupted import Interrupted
+from gateway.receipt_log.key_loading import signer_of
+from gateway.receipts import Check, Verification
 from gateway.store import Store, open_store
 from gateway.surfaces import SurfaceRegistry
 from gateway.vault import Vault

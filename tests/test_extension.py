@@ -20,7 +20,8 @@ from gateway.models import Caller, PrivacyMode, Scope, Trust
 from gateway.policy import PolicyRegistry
 from gateway.protection.protector import Protector
 from gateway.protection.value_digests import ValueDigests
-from gateway.receipts import ReceiptLog, Signer
+from gateway.receipt_log import ReceiptLog
+from gateway.receipts import Signer
 from gateway.store import open_store
 from gateway.surfaces import SurfaceRegistry
 from gateway.wires import Wires

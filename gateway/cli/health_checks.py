@@ -30,8 +30,8 @@ from gateway.config.settings import Settings, SettingsError
 from gateway.config.upstreams import UpstreamSettings
 from gateway.errors import GatewayError
 from gateway.http.upstream_failures import Fault, of_exception
-from gateway.receipts.checkpoint_file import read_checkpoint
-from gateway.receipts.consistency import find_fault, has_records
+from gateway.receipt_log.checkpoint_file import read_checkpoint
+from gateway.receipt_log.consistency import find_fault, has_records
 from gateway.store import ReadOnlyStore, open_read_only, store_exists
 from gateway.usage import counted_records
 

@@ -15,8 +15,8 @@ from gateway.config.installation_key import installation_key
 from gateway.config.settings import Settings
 from gateway.errors import BadRequest
 from gateway.protection.value_digests import LONGEST_VALUE, MOST_VALUES, ValueDigests
+from gateway.receipt_log.value_search import find_receipts
 from gateway.receipts.records import Receipt
-from gateway.receipts.value_search import find_receipts
 from gateway.store import ReadOnlyStore
 
 _INCOMPLETE = (

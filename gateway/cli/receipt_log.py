@@ -8,8 +8,9 @@ from contextlib import contextmanager
 
 from gateway.cli.store_commands import open_kept_store
 from gateway.config.settings import Settings, SettingsError
-from gateway.receipts import ReceiptLog, Signer
-from gateway.receipts.key_loading import find_signer, signer_of
+from gateway.receipt_log import ReceiptLog
+from gateway.receipt_log.key_loading import find_signer, signer_of
+from gateway.receipts import Signer
 from gateway.receipts.records import decoded
 from gateway.receipts.signing import FILE
 from gateway.store import ReadOnlyStore, Store

@@ -9,10 +9,10 @@ from gateway.cli.progress import progress
 from gateway.cli.receipt_log import open_log
 from gateway.cli.store_commands import check_not_lost
 from gateway.config.settings import Settings
+from gateway.receipt_log.audit import size_of
+from gateway.receipt_log.by_day import DayExport
+from gateway.receipt_log.pruning import is_held_up
 from gateway.receipts import Signer
-from gateway.receipts.audit import size_of
-from gateway.receipts.by_day import DayExport
-from gateway.receipts.pruning import is_held_up
 from gateway.store import ReadOnlyStore, open_read_only
 
 

@@ -5,7 +5,7 @@ import argparse
 from gateway.cli.console import exit_status, print_json
 from gateway.cli.receipt_log import open_log
 from gateway.config.settings import Settings, SettingsError
-from gateway.receipts.rotation import rotate_signing_key
+from gateway.receipt_log.rotation import rotate_signing_key
 from gateway.receipts.signing import Verifier
 
 

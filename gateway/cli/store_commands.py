@@ -7,7 +7,7 @@ from pathlib import Path
 from gateway.cli.console import AddFolders, Loader, exit_status, unreadable
 from gateway.config.settings import Settings
 from gateway.errors import Unavailable
-from gateway.receipts.checkpoint_file import read_checkpoint
+from gateway.receipt_log.checkpoint_file import read_checkpoint
 from gateway.store import ReadOnlyStore, Store, open_existing_store, open_read_only, store_exists
 
 type StoreAction = Callable[[ReadOnlyStore, Settings, argparse.Namespace], int]

@@ -23,7 +23,8 @@ from gateway.models import Caller, PolicyRef, RefusedText, RiskLevel, RouteDecis
 from gateway.policy import Policy
 from gateway.protection.protector import Protected
 from gateway.protection.value_digests import ValueDigests
-from gateway.receipts import OutcomeDraft, Receipt, ReceiptDraft, ReceiptLog
+from gateway.receipt_log import ReceiptLog
+from gateway.receipts import OutcomeDraft, Receipt, ReceiptDraft
 from gateway.text.token_estimate import estimate
 from gateway.wires import Conversation
 

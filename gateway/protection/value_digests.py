@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from gateway.detection.normalized_text import normalize_text
-from gateway.receipts.value_search import SoughtValue
+from gateway.receipt_log.value_search import SoughtValue
 from gateway.store.rows import MORE_VALUES
 
 MOST_VALUES = 256

@@ -11,16 +11,17 @@ import orjson
 
 from gateway.cli.receipt_files import _verified
 from gateway.http.strict_json import dump
-from gateway.receipts import OutcomeDraft, Receipt, ReceiptLog, Signer
-from gateway.receipts.audit import export, prove, prove_extension
+from gateway.receipt_log import ReceiptLog
+from gateway.receipt_log.audit import export, prove, prove_extension
+from gateway.receipt_log.checkpoint_file import FILE, read_checkpoint
+from gateway.receipts import OutcomeDraft, Receipt, Signer
 from gateway.receipts.checkpoint import parse_checkpoint, verify_checkpoint
-from gateway.receipts.checkpoint_file import FILE, read_checkpoint
 from gateway.receipts.offline import parse_key, parse_keys, verify_consistency, verify_proof
 from gateway.receipts.signing import GivenKeys
 from gateway.store import open_read_only
 from tests.fuzz.bodies import Check
 from tests.fuzz.mutation import mutated_bytes, mutated_json, mutated_text
-from tests.gateway.receipts.support import draft, opened
+from tests.gateway.receipt_log.support import draft, opened
 
 type Json = Any
 

@@ -11,9 +11,10 @@ from gateway.config.settings import BUILTIN_POLICIES
 from gateway.detection import builtin_detector
 from gateway.policy import Policy, PolicyRegistry
 from gateway.protection.protector import Protector
-from gateway.receipts import OutcomeDraft, ReceiptLog
+from gateway.receipt_log import ReceiptLog
+from gateway.receipts import OutcomeDraft
 from gateway.store import Store, open_store
-from tests.gateway.receipts.support import draft, opened
+from tests.gateway.receipt_log.support import draft, opened
 
 
 @pytest.fixture(scope="module")

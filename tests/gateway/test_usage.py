@@ -10,10 +10,11 @@ import pytest
 
 from gateway.errors import Conflict
 from gateway.models import Action, RiskLevel, RouteDecision
-from gateway.receipts import OPERATIONS, OUTCOMES, OutcomeDraft, ReceiptLog, Signer
+from gateway.receipt_log import ReceiptLog
+from gateway.receipts import OPERATIONS, OUTCOMES, OutcomeDraft, Signer
 from gateway.store import open_store
 from gateway.usage import usage
-from tests.gateway.receipts.support import OPERATOR, draft
+from tests.gateway.receipt_log.support import OPERATOR, draft
 
 
 def sums(receipts: list[dict[str, Any]]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from gateway.api.schemas.receipts import AnchorReply, ReceiptReply, Verification
 from gateway.errors import GatewayError
 from gateway.receipts import OutcomeDraft
 from tests.conftest import ROOT
-from tests.gateway.receipts.support import OPERATOR, draft, opened
+from tests.gateway.receipt_log.support import OPERATOR, draft, opened
 
 CLASSES = {
     name: kind for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, GatewayError)

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from gateway.receipts import OutcomeDraft, ReceiptLog
+from gateway.receipt_log import ReceiptLog
+from gateway.receipts import OutcomeDraft
 from tests.gateway.cli.support import DEFAULT, Command
-from tests.gateway.receipts.support import draft, opened
+from tests.gateway.receipt_log.support import draft, opened
 
 
 @pytest.fixture

@@ -11,14 +11,15 @@ import pytest
 
 from gateway.config.settings import SettingsError
 from gateway.errors import Unavailable
-from gateway.receipts import ReceiptLog, Signer, rotation
+from gateway.receipt_log import ReceiptLog, rotation
+from gateway.receipt_log.key_loading import signer_of
+from gateway.receipts import Signer
 from gateway.receipts.checkpoint import sign_checkpoint
-from gateway.receipts.key_loading import signer_of
 from gateway.receipts.records import seal
 from gateway.receipts.signing import FILE, NEXT
 from gateway.store import open_store
 from tests.gateway.cli.support import DEFAULT, Command, checked
-from tests.gateway.receipts.support import OPERATOR, draft, opened
+from tests.gateway.receipt_log.support import OPERATOR, draft, opened
 from tests.gateway.receipts.verifier import canonical_form, tree_root
 
 

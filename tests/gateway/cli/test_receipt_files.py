@@ -12,7 +12,7 @@ from gateway.receipts import Signer
 from gateway.receipts.checkpoint import verifier_key
 from tests.conftest import ROOT
 from tests.gateway.cli.support import Command, verified_by_both
-from tests.gateway.receipts.test_attacks import FOUND, VECTORS, attack
+from tests.gateway.receipt_log.test_attacks import FOUND, VECTORS, attack
 
 pytestmark = pytest.mark.slow
 

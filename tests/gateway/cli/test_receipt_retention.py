@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from gateway.errors import Unavailable
-from gateway.receipts import OutcomeDraft, ReceiptLog, Signer, pruning, records
+from gateway.receipt_log import ReceiptLog, pruning
+from gateway.receipts import OutcomeDraft, Signer, records
 from tests.gateway.cli.support import DEFAULT, Command, checked
-from tests.gateway.receipts.support import OPERATOR, draft, opened
+from tests.gateway.receipt_log.support import OPERATOR, draft, opened
 
 pytestmark = pytest.mark.slow
 

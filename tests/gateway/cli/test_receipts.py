@@ -11,8 +11,8 @@ import pytest
 from gateway.models import PolicyRef
 from run_proxy import main
 from tests.gateway.cli.support import DEFAULT, Command
-from tests.gateway.receipts.support import draft, opened
-from tests.gateway.receipts.test_attacks import VECTORS, attack
+from tests.gateway.receipt_log.support import draft, opened
+from tests.gateway.receipt_log.test_attacks import VECTORS, attack
 
 pytestmark = pytest.mark.slow
 

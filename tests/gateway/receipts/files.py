@@ -16,12 +16,12 @@ from typing import Any
 
 import orjson
 
+from gateway.receipt_log.audit import export, prove, prove_extension
 from gateway.receipts import OutcomeDraft, Signer
-from gateway.receipts.audit import export, prove, prove_extension
 from gateway.receipts.checkpoint import sign_checkpoint
 from gateway.store import open_read_only
 from tests.conftest import ROOT
-from tests.gateway.receipts.support import draft, opened
+from tests.gateway.receipt_log.support import draft, opened
 from tests.gateway.receipts.verifier import canonical_form, tree_root
 
 FOLDER = ROOT / "tests" / "vectors" / "receipt_files"

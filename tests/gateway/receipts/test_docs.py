@@ -9,7 +9,7 @@ from cryptography.exceptions import InvalidSignature
 
 from gateway.receipts import OutcomeDraft
 from tests.conftest import ROOT
-from tests.gateway.receipts.support import OPERATOR, draft, opened
+from tests.gateway.receipt_log.support import OPERATOR, draft, opened
 
 FORMAT = (ROOT / "docs" / "receipt-format.md").read_text(encoding="utf-8")
 PAGE = FORMAT + (ROOT / "docs" / "receipts.md").read_text(encoding="utf-8")

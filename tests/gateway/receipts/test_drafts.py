@@ -13,7 +13,7 @@ from gateway.models import Action, PolicyRef, RiskLevel, RouteDecision
 from gateway.receipts import OPERATIONS, OUTCOMES, OutcomeDraft
 from gateway.receipts.drafts import GUARD_KINDS
 from gateway.receipts.records import Head, canonical_form, outcome_body, receipt_body
-from tests.gateway.receipts.support import draft
+from tests.gateway.receipt_log.support import draft
 
 CANARY = "Jane Doe, jane@example.com"
 

@@ -8,11 +8,11 @@ from hashlib import sha256
 from typing import Any
 
 from gateway.errors import BadRequest, Unavailable
+from gateway.receipt_log.tree import IncompleteTree, StoredTree
 from gateway.receipts.checkpoint import Checkpoint, sign_checkpoint
 from gateway.receipts.history import read_history
 from gateway.receipts.merkle import extends, included_root, leaf_hash
 from gateway.receipts.signing import Signer, Verifier
-from gateway.receipts.tree import IncompleteTree, StoredTree
 from gateway.receipts.verify import signed_checkpoint
 from gateway.store.interfaces import Receipts
 from gateway.store.rows import StoredRecord

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from gateway.receipt_log.checkpoint_file import read_checkpoint
 from gateway.receipts import Signer
-from gateway.receipts.checkpoint_file import read_checkpoint
 from tests.conftest import ROOT
-from tests.gateway.receipts.support import OPERATOR, draft, opened, raw_rows, reference_check
+from tests.gateway.receipt_log.support import OPERATOR, draft, opened, raw_rows, reference_check
 
 pytestmark = pytest.mark.slow
 
@@ -22,7 +22,7 @@ WRITER = """
 import asyncio, sys
 from pathlib import Path
 from gateway.receipts import OutcomeDraft
-from tests.gateway.receipts.support import draft, opened
+from tests.gateway.receipt_log.support import draft, opened
 
 async def client(log, count):
     for _ in range(count):

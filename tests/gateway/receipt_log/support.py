@@ -11,7 +11,8 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from gateway.models import Caller, PolicyRef, Scope
-from gateway.receipts import ReceiptDraft, ReceiptLog, Signer
+from gateway.receipt_log import ReceiptLog
+from gateway.receipts import ReceiptDraft, Signer
 from gateway.store import open_store
 from tests.gateway.receipts.verifier import check_checkpoint, check_record, tree_root
 

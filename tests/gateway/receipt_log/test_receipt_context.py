@@ -9,8 +9,9 @@ import pytest
 
 from gateway.errors import Conflict
 from gateway.models import ReceiptRef
-from gateway.receipts import OutcomeDraft, ReceiptLog, attach_to_errors
-from tests.gateway.receipts.support import ANNA, draft, opened
+from gateway.receipt_log import ReceiptLog
+from gateway.receipts import OutcomeDraft, attach_to_errors
+from tests.gateway.receipt_log.support import ANNA, draft, opened
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 
 from gateway.config.durable_files import replacing
-from gateway.receipts.checkpoint_file import locked
-from gateway.receipts.log import ReceiptLog
+from gateway.receipt_log.checkpoint_file import locked
+from gateway.receipt_log.log import ReceiptLog
 from gateway.receipts.signing import FILE, NEXT, Signer, Verifier, new_key
 
 

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import Unavailable
-from gateway.receipts import OutcomeDraft, ReceiptLog, Signer
-from gateway.receipts import retry_queue as owed
+from gateway.receipt_log import ReceiptLog
+from gateway.receipt_log import retry_queue as owed
+from gateway.receipts import OutcomeDraft, Signer
 from gateway.store import Repositories, Store
 from gateway.store.sqlite.writer import SUBMIT_LIMIT
 from gateway.usage import usage
-from tests.gateway.receipts.support import ANNA, OPERATOR, draft, raw_rows, reference_check
+from tests.gateway.receipt_log.support import ANNA, OPERATOR, draft, raw_rows, reference_check
 
 ANSWERED = OutcomeDraft("answered", 200, (1, 2))
 

@@ -9,9 +9,9 @@ from gateway.config.settings import SettingsError, load_settings
 from gateway.container import Container
 from gateway.exchange.operations import Question
 from gateway.models import Caller, Scope
+from gateway.receipt_log.key_loading import signer_of
 from gateway.receipts import Signer
 from gateway.receipts.checkpoint import is_signed_by_another, sign_checkpoint
-from gateway.receipts.key_loading import signer_of
 from gateway.receipts.signing import FILE
 from gateway.store import open_store
 

@@ -11,7 +11,7 @@ from gateway.receipts.checkpoint import sign_checkpoint
 from gateway.receipts.records import Head, Record, receipt_body, seal
 from gateway.receipts.verify import ChainWalk, check_filing, check_head, check_outcome, check_record
 from gateway.store.rows import StoredHead, StoredRecord
-from tests.gateway.receipts.support import draft
+from tests.gateway.receipt_log.support import draft
 from tests.gateway.receipts.verifier import tree_root
 
 _JSON = st.recursive(

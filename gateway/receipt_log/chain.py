@@ -10,15 +10,15 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from gateway.errors import Unavailable
+from gateway.receipt_log.checkpoint_file import FILE
+from gateway.receipt_log.consistency import find_fault, is_new
+from gateway.receipt_log.tree import IncompleteTree, StoredTree
 from gateway.receipts.checkpoint import Checkpoint, is_signed_by_another, sign_checkpoint
-from gateway.receipts.checkpoint_file import FILE
 from gateway.receipts.client_view import without_numbers
-from gateway.receipts.consistency import find_fault, is_new
 from gateway.receipts.history import read_history
 from gateway.receipts.merkle import Frontier, Node, leaf_hash
 from gateway.receipts.records import GENESIS, Body, Head, Record, decoded, pruning_body, rotation_body, seal
 from gateway.receipts.signing import Signer
-from gateway.receipts.tree import IncompleteTree, StoredTree
 from gateway.receipts.verify import signed_checkpoint
 from gateway.store.interfaces import Receipts
 from gateway.store.rows import NewRecord, NodeRow, StoredHead, ValueRow

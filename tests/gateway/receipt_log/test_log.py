@@ -10,9 +10,10 @@ import pytest
 import rfc8785
 
 from gateway.errors import Conflict, NotFound
-from gateway.receipts import OutcomeDraft, ReceiptLog, Signer
+from gateway.receipt_log import ReceiptLog
+from gateway.receipts import OutcomeDraft, Signer
 from gateway.receipts.checkpoint import verifier_key
-from tests.gateway.receipts.support import ANNA, BERT, OPERATOR, draft, opened, reference_check
+from tests.gateway.receipt_log.support import ANNA, BERT, OPERATOR, draft, opened, reference_check
 from tests.gateway.receipts.verifier import check_checkpoint, check_inclusion
 
 

@@ -1,12 +1,12 @@
 """Verifies one receipt by its place in the Merkle tree, which takes milliseconds in a log of any size."""
 
 from gateway.errors import Unavailable
+from gateway.receipt_log.proofs import latest_checkpoint, prove_consistency, prove_inclusion
+from gateway.receipt_log.tree import StoredTree
 from gateway.receipts.checkpoint import Checkpoint, verify_checkpoint
 from gateway.receipts.history import read_history
-from gateway.receipts.proofs import latest_checkpoint, prove_consistency, prove_inclusion
 from gateway.receipts.records import decoded
 from gateway.receipts.signing import Verifier
-from gateway.receipts.tree import StoredTree
 from gateway.receipts.verify import Check, LogState, Verification, check_receipt
 from gateway.store import Repositories
 from gateway.store.rows import StoredReceipt

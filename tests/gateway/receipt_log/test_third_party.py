@@ -18,11 +18,12 @@ from tlog_scales.tlog import (
     InclusionProofInvalid,
 )
 
-from gateway.receipts import ReceiptLog, Signer
-from gateway.receipts.audit import prove, prove_extension
+from gateway.receipt_log import ReceiptLog
+from gateway.receipt_log.audit import prove, prove_extension
+from gateway.receipts import Signer
 from gateway.receipts.checkpoint import verifier_key
 from gateway.store import open_read_only
-from tests.gateway.receipts.support import draft, opened
+from tests.gateway.receipt_log.support import draft, opened
 from tests.gateway.receipts.verifier import canonical_form
 
 SIZE = 19

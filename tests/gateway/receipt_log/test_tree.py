@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import Unavailable
-from gateway.receipts import ReceiptLog, Signer
-from gateway.receipts.checkpoint_file import FILE
+from gateway.receipt_log import ReceiptLog
+from gateway.receipt_log.checkpoint_file import FILE
+from gateway.receipt_log.tree import IncompleteTree, StoredTree
+from gateway.receipts import Signer
 from gateway.receipts.merkle import extends
-from gateway.receipts.tree import IncompleteTree, StoredTree
 from gateway.store import open_read_only
-from tests.gateway.receipts.support import OPERATOR, draft, opened, raw_rows, reference_check
+from tests.gateway.receipt_log.support import OPERATOR, draft, opened, raw_rows, reference_check
 from tests.gateway.receipts.verifier import check_inclusion, inclusion_path, tree_root
 
 COUNT = 600

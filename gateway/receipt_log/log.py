@@ -12,20 +12,20 @@ from typing import Any
 
 from gateway.errors import Conflict, NotFound, Unavailable
 from gateway.models import Caller, Scope
-from gateway.receipts.chain import Chain
+from gateway.receipt_log.chain import Chain
+from gateway.receipt_log.checkpoint_file import CheckpointWriter, read_checkpoint
+from gateway.receipt_log.key_loading import find_signer
+from gateway.receipt_log.log_walk import LogWalk
+from gateway.receipt_log.proofs import Inclusion, latest_checkpoint, prove_inclusion
+from gateway.receipt_log.pruning import find_boundary
+from gateway.receipt_log.receipt_proof import verify_by_proof
+from gateway.receipt_log.retry_queue import RetryQueue, Write
+from gateway.receipt_log.value_search import FoundReceipts, SoughtValue, find_receipts, use_value_key
 from gateway.receipts.checkpoint import verifier_key
-from gateway.receipts.checkpoint_file import CheckpointWriter, read_checkpoint
 from gateway.receipts.client_view import without_numbers
 from gateway.receipts.drafts import OutcomeDraft, ReceiptDraft, is_request_id
-from gateway.receipts.key_loading import find_signer
-from gateway.receipts.log_walk import LogWalk
-from gateway.receipts.proofs import Inclusion, latest_checkpoint, prove_inclusion
-from gateway.receipts.pruning import find_boundary
-from gateway.receipts.receipt_proof import verify_by_proof
 from gateway.receipts.records import Receipt, Record, decoded, outcome_body, receipt_body
-from gateway.receipts.retry_queue import RetryQueue, Write
 from gateway.receipts.signing import Signer
-from gateway.receipts.value_search import FoundReceipts, SoughtValue, find_receipts, use_value_key
 from gateway.receipts.verify import LogState, Verification, check_receipt
 from gateway.store import Repositories, Store
 from gateway.store.rows import StoredReceipt

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from gateway.receipt_log.audit import verify_receipt
+from gateway.receipt_log.checkpoint_file import FILE, read_checkpoint
 from gateway.receipts import OutcomeDraft, Signer, Verification
-from gateway.receipts.audit import verify_receipt
-from gateway.receipts.checkpoint_file import FILE, read_checkpoint
 from gateway.store import open_read_only
 from gateway.store.sqlite.receipts import SqliteReceipts
-from tests.gateway.receipts.support import OPERATOR, draft, opened
+from tests.gateway.receipt_log.support import OPERATOR, draft, opened
 
 COUNT = 600
 

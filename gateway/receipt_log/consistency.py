@@ -5,11 +5,11 @@ The queries are few and short, for starts and health checks. `log_walk` recomput
 
 from hashlib import sha256
 
+from gateway.receipt_log.checkpoint_file import FILE
+from gateway.receipt_log.tree import IncompleteTree, StoredTree
 from gateway.receipts.checkpoint import Checkpoint, verify_checkpoint
-from gateway.receipts.checkpoint_file import FILE
 from gateway.receipts.history import History, read_history
 from gateway.receipts.signing import Verifier
-from gateway.receipts.tree import IncompleteTree, StoredTree
 from gateway.receipts.verify import Check, check_filing, signed_checkpoint
 from gateway.store.interfaces import Receipts
 

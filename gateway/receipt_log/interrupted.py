@@ -14,9 +14,9 @@ from pathlib import Path
 import orjson
 
 from gateway.errors import Unavailable
+from gateway.receipt_log.log import ReceiptLog
+from gateway.receipt_log.open_exchanges import open_exchanges
 from gateway.receipts.drafts import OutcomeDraft
-from gateway.receipts.log import ReceiptLog
-from gateway.receipts.open_exchanges import open_exchanges
 from gateway.receipts.records import decoded
 from gateway.store import Store
 from gateway.store.rows import OpenReceipt

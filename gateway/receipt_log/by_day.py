@@ -17,10 +17,10 @@ import orjson
 
 from gateway.config.durable_files import replacing
 from gateway.errors import Conflict, Unavailable
-from gateway.receipts.audit import PRUNED_MEANWHILE, Progress, header_line, start_line
-from gateway.receipts.log_walk import LogWalk
+from gateway.receipt_log.audit import PRUNED_MEANWHILE, Progress, header_line, start_line
+from gateway.receipt_log.log_walk import LogWalk
+from gateway.receipt_log.proofs import checkpoint_at
 from gateway.receipts.merkle import Frontier, leaf_hash
-from gateway.receipts.proofs import checkpoint_at
 from gateway.receipts.records import GENESIS, Record, decoded
 from gateway.receipts.signing import Signer
 from gateway.receipts.verify import parse

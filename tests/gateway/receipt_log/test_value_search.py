@@ -10,9 +10,10 @@ import pytest
 
 from gateway.errors import Conflict
 from gateway.protection.value_digests import MOST_VALUES, ValueDigests
-from gateway.receipts import OutcomeDraft, ReceiptLog, Signer, records
-from gateway.receipts.value_search import FoundReceipts
-from tests.gateway.receipts.support import ANNA, OPERATOR, draft, opened, reference_check
+from gateway.receipt_log import ReceiptLog
+from gateway.receipt_log.value_search import FoundReceipts
+from gateway.receipts import OutcomeDraft, Signer, records
+from tests.gateway.receipt_log.support import ANNA, OPERATOR, draft, opened, reference_check
 
 DIGESTS = ValueDigests(bytes(32))
 MAIL = "anna@acme.test"

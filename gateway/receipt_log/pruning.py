@@ -5,12 +5,12 @@ from datetime import date
 from itertools import takewhile
 
 from gateway.errors import Unavailable
+from gateway.receipt_log.open_exchanges import open_exchanges
+from gateway.receipt_log.proofs import checkpoint_at
+from gateway.receipt_log.tree import IncompleteTree, StoredTree
 from gateway.receipts.history import read_history
-from gateway.receipts.open_exchanges import open_exchanges
-from gateway.receipts.proofs import checkpoint_at
 from gateway.receipts.records import decoded
 from gateway.receipts.signing import Signer
-from gateway.receipts.tree import IncompleteTree, StoredTree
 from gateway.receipts.verify import ChainWalk, parse
 from gateway.store.interfaces import Receipts
 from gateway.store.rows import StoredRecord

@@ -1,11 +1,11 @@
 """Reads the whole log in chunks and follows its chain."""
 
+from gateway.receipt_log.consistency import check_checkpoint
+from gateway.receipt_log.tree import IncompleteTree, StoredTree
 from gateway.receipts.checkpoint import Checkpoint
-from gateway.receipts.consistency import check_checkpoint
 from gateway.receipts.history import History, Start, read_history
 from gateway.receipts.merkle import Frontier
 from gateway.receipts.signing import Keys, Verifier
-from gateway.receipts.tree import IncompleteTree, StoredTree
 from gateway.receipts.verify import ChainWalk, Check, check_head
 from gateway.store import Repositories
 from gateway.store.interfaces import Receipts

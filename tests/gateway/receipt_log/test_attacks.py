@@ -24,13 +24,13 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from gateway.errors import Unavailable
+from gateway.receipt_log.audit import audit
+from gateway.receipt_log.checkpoint_file import FILE, read_checkpoint
 from gateway.receipts import Signer
-from gateway.receipts.audit import audit
 from gateway.receipts.checkpoint import sign_checkpoint
-from gateway.receipts.checkpoint_file import FILE, read_checkpoint
 from gateway.store import open_read_only
 from tests.conftest import ROOT
-from tests.gateway.receipts.support import OPERATOR, draft, opened, raw_rows, reference_check
+from tests.gateway.receipt_log.support import OPERATOR, draft, opened, raw_rows, reference_check
 from tests.gateway.receipts.verifier import tree_root
 
 pytestmark = pytest.mark.slow

@@ -7,16 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from gateway.receipts import OutcomeDraft, ReceiptLog, Signer
+from gateway.receipt_log import ReceiptLog
+from gateway.receipt_log.interrupted import FILE, Interrupted
+from gateway.receipts import OutcomeDraft, Signer
 from gateway.receipts.drafts import EXCHANGES, OPERATIONS
-from gateway.receipts.interrupted import FILE, Interrupted
 from gateway.store import open_store
-from tests.gateway.receipts.support import OPERATOR, draft, opened
+from tests.gateway.receipt_log.support import OPERATOR, draft, opened
 
 HOLDER = """
 import sys, time
 from pathlib import Path
-from gateway.receipts.interrupted import RunLock
+from gateway.receipt_log.interrupted import RunLock
 RunLock(Path(sys.argv[1])).share()
 print("held", flush=True)
 sys.stdin.read()

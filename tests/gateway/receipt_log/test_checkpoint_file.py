@@ -15,13 +15,14 @@ from gateway.api.app import create_app
 from gateway.config.settings import SettingsError, load_settings
 from gateway.container import Container
 from gateway.errors import Unavailable
-from gateway.receipts import ReceiptLog, Signer, checkpoint_file
-from gateway.receipts.audit import audit
+from gateway.receipt_log import ReceiptLog, checkpoint_file
+from gateway.receipt_log.audit import audit
+from gateway.receipt_log.checkpoint_file import FILE, read_checkpoint, write_checkpoint
+from gateway.receipts import Signer
 from gateway.receipts.checkpoint import parse_checkpoint, sign_checkpoint, verify_checkpoint
-from gateway.receipts.checkpoint_file import FILE, read_checkpoint, write_checkpoint
 from gateway.store import open_read_only
 from run_proxy import main
-from tests.gateway.receipts.support import OPERATOR, draft, opened, reference_check
+from tests.gateway.receipt_log.support import OPERATOR, draft, opened, reference_check
 
 KEY = "svck_" + "operator-of-the-tests-" * 2
 

@@ -4,12 +4,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from gateway.errors import BadRequest, NotFound, Unavailable
-from gateway.receipts.checkpoint import Checkpoint
-from gateway.receipts.drafts import is_request_id
-from gateway.receipts.export_walk import EXPORT
-from gateway.receipts.log_walk import LogWalk
-from gateway.receipts.offline import CONSISTENCY, PROOF
-from gateway.receipts.proofs import (
+from gateway.receipt_log.log_walk import LogWalk
+from gateway.receipt_log.proofs import (
     Consistency,
     Inclusion,
     checkpoint_at,
@@ -17,7 +13,11 @@ from gateway.receipts.proofs import (
     prove_consistency,
     prove_inclusion,
 )
-from gateway.receipts.receipt_proof import verify_by_proof
+from gateway.receipt_log.receipt_proof import verify_by_proof
+from gateway.receipts.checkpoint import Checkpoint
+from gateway.receipts.drafts import is_request_id
+from gateway.receipts.export_walk import EXPORT
+from gateway.receipts.offline import CONSISTENCY, PROOF
 from gateway.receipts.records import Receipt, Record, decoded
 from gateway.receipts.signing import Keys, Signer, Verifier
 from gateway.receipts.verify import Audit, Check, Verification, check_belonging, check_receipt, check_record, parse

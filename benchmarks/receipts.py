@@ -34,12 +34,12 @@ from gateway.models import PolicyRef
 from gateway.receipt_log import ReceiptLog
 from gateway.receipt_log.audit import audit
 from gateway.receipt_log.checkpoint_file import read_checkpoint
-from gateway.receipt_log.receipt_proof import verify_by_proof
+from gateway.receipt_log.proofs import verify_by_proof
 from gateway.receipt_log.tree import StoredTree
 from gateway.receipts import ReceiptDraft, Signer
 from gateway.receipts.checkpoint import sign_checkpoint
 from gateway.receipts.merkle import TILE_WIDTH, Frontier, included_root, leaf_hash
-from gateway.receipts.records import Head, receipt_body, seal
+from gateway.receipts.records import Head, make_record, receipt_body
 from gateway.store import Repositories, open_read_only, open_store
 from gateway.store.rows import NewRecord, NodeRow
 from gateway.store.sqlite.connection import connect_writer
@@ -161,7 +161,7 @@ def measure_tree(folder: Path, records: int) -> dict[str, float]:
         if number in tiles:
             for at in range(number * TILE_WIDTH, min(records, (number + 1) * TILE_WIDTH)):
                 made = draft()
-                record = seal(receipt_body(made, Head(at), signer.key_id), signer)
+                record = make_record(made.request_id, receipt_body(made), Head(at), signer)
                 rows.append(
                     NewRecord(
                         at + 1, "receipt", made.request_id, "key_benchmark", record.body, record.hash, record.signature

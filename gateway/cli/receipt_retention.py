@@ -10,7 +10,7 @@ from gateway.cli.receipt_log import open_log
 from gateway.cli.store_commands import check_not_lost
 from gateway.config.settings import Settings
 from gateway.receipt_log.audit import size_of
-from gateway.receipt_log.by_day import DayExport
+from gateway.receipt_log.export import export_days
 from gateway.receipt_log.pruning import is_held_up
 from gateway.receipts import Signer
 from gateway.store import ReadOnlyStore, open_read_only
@@ -56,7 +56,7 @@ def _prune(settings: Settings, options: argparse.Namespace) -> int:
 def export_by_day(store: ReadOnlyStore, signer: Signer, folder: Path, *, as_json: bool) -> int:
     """Writes one file for each day. Returns 0."""
     with progress("Exporting", size_of(store)) as advance:
-        files = list(DayExport(store, signer, folder).write(advance))
+        files = list(export_days(store, signer, folder, advance))
     records = sum(file.records for file in files)
     if as_json:
         names = [{"file": str(file.path), "records": file.records} for file in files]

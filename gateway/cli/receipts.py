@@ -30,8 +30,9 @@ from gateway.errors import Unavailable
 from gateway.http.strict_json import dump
 from gateway.policy import PolicyRegistry
 from gateway.policy.inheritance import load
-from gateway.receipt_log.audit import audit, export, find, prove, prove_extension, size_of, verify_receipt
+from gateway.receipt_log.audit import audit, find, prove, prove_extension, size_of, verify_receipt
 from gateway.receipt_log.checkpoint_file import read_checkpoint
+from gateway.receipt_log.export import export
 from gateway.receipts import Check, Verification
 from gateway.receipts.drafts import is_request_id
 from gateway.receipts.records import Receipt

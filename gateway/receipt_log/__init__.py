@@ -3,17 +3,15 @@
 log              appends, reads and verifies, for the gateway
 chain            appends records inside the store's transaction
 tree             the Merkle tree over the log as it is stored
-proofs           proves that a record is in the log, and that the log extends what it was
-receipt_proof    verifies one receipt by its place in the tree
+proofs           proves that a record is in the log and that the log extends what it was; verifies one receipt so
 log_walk         reads the whole log in chunks
 consistency      checks that the log extends what is remembered
 checkpoint_file  the checkpoint as remembered outside the database
 retry_queue      outcomes that wait for the store to recover
-open_exchanges   exchanges whose outcome is not written yet
 interrupted      closes the exchanges of a gateway that was killed
 value_search     finds the receipts of a value by its keyed digest
-audit            verifies, proves or exports the log from outside the gateway
-by_day           exports the log as one file for each day
+audit            verifies the log and proves what is in it, from outside the gateway
+export           exports the log as one file, or as one file for each day
 pruning          decides which records a pruning deletes
 key_loading      loads the signing key; never makes a new one for existing records
 rotation         replaces the signing key

@@ -1,10 +1,9 @@
-"""Verifies, proves or exports the log, for commands that run next to the gateway. The gateway may append meanwhile."""
+"""Verifies the log and proves what is in it, for commands that run next to the gateway, which may append meanwhile."""
 
-from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from gateway.errors import BadRequest, NotFound, Unavailable
-from gateway.receipt_log.log_walk import LogWalk
+from gateway.errors import BadRequest, NotFound
+from gateway.receipt_log.log_walk import LogWalk, Progress, walk_log
 from gateway.receipt_log.proofs import (
     Consistency,
     Inclusion,
@@ -12,47 +11,35 @@ from gateway.receipt_log.proofs import (
     latest_checkpoint,
     prove_consistency,
     prove_inclusion,
+    verify_by_proof,
 )
-from gateway.receipt_log.receipt_proof import verify_by_proof
 from gateway.receipts.checkpoint import Checkpoint
 from gateway.receipts.drafts import is_request_id
-from gateway.receipts.export_walk import EXPORT
 from gateway.receipts.offline import CONSISTENCY, PROOF
-from gateway.receipts.records import Receipt, Record, decoded
-from gateway.receipts.signing import Keys, Signer, Verifier
-from gateway.receipts.verify import Audit, Check, Verification, check_belonging, check_receipt, check_record, parse
+from gateway.receipts.record_checks import RecordChecks
+from gateway.receipts.records import Receipt
+from gateway.receipts.signing import Signer, Verifier
+from gateway.receipts.verify import Audit, Verification
 from gateway.store import ReadOnlyStore, Repositories
-from gateway.store.rows import StoredReceipt, StoredRecord
-
-PRUNED_MEANWHILE = "The log was pruned meanwhile. Export it again."
-
-type Progress = Callable[[int], None]
-"""Called after each chunk with the number of records in it."""
+from gateway.store.rows import StoredReceipt
 
 
 def audit(store: ReadOnlyStore, verifier: Verifier, remembered: Checkpoint | None, progress: Progress) -> Audit:
     """Recomputes every record, its signature, the chain and the signed head, and checks that the log extends the
     `remembered` checkpoint. Raises Unavailable.
     """
-    walk = LogWalk(verifier, remembered)
-    policies: set[str] = set()
-    faults: dict[str, tuple[int, str]] = {}
-    for rows in _chunks(store, walk, progress):
+    walk, records, start = LogWalk(verifier, remembered), RecordChecks("sequence"), None
+    for rows in walk_log(store, walk, progress):
+        if walk.start != start:
+            records, start = RecordChecks("sequence"), walk.start
         for row in rows:
-            for check in _checks(store, row, walk.keys):
-                if not check.ok:
-                    faults.setdefault(check.name, (row.sequence, f"sequence {row.sequence}: {check.detail}"))
-            policy = (parse(row.body) or {}).get("policy")
-            if isinstance(policy, dict):
-                policies.add(str(policy.get("hash")))
+            records.feed(row, row.sequence, walk.keys)
+    broken_at = records.finish()
     chain, *others = walk.checks
-    records = [
-        Check(name, name not in faults, faults.get(name, (0, None))[1])
-        for name in ("hash", "signature", "outcome_receipt")
-    ]
-    broken = [sequence for sequence, _ in faults.values()] + ([] if chain.ok else [walk.chain.size + 1])
-    first, broken_at = walk.start.size + 1, min(broken, default=None)
-    return Audit((chain, *records, *others), walk.chain.state, broken_at, frozenset(policies), first)
+    if not chain.ok:
+        broken_at = min(walk.chain.size + 1, broken_at or walk.chain.size + 1)
+    checks = (chain, *records.checks("hash", "signature", "outcome_receipt"), *others)
+    return Audit(checks, walk.chain.state, broken_at, frozenset(records.policies), walk.start.size + 1)
 
 
 def verify_receipt(
@@ -67,9 +54,9 @@ def verify_receipt(
     if proved is not None:
         return proved
     walk = LogWalk(verifier, remembered)
-    for _ in _chunks(store, walk, progress):
+    for _ in walk_log(store, walk, progress):
         pass
-    return Verification(request_id, (*check_receipt(filed, walk.keys), *walk.checks), walk.chain.state)
+    return walk.verification(filed)
 
 
 def find(store: ReadOnlyStore, request_id: str) -> StoredReceipt:
@@ -86,42 +73,6 @@ def find(store: ReadOnlyStore, request_id: str) -> StoredReceipt:
 def size_of(store: ReadOnlyStore) -> int:
     """Counts all records, receipts and outcomes together."""
     return store.read(lambda stored: stored.receipts.count())
-
-
-def export(store: ReadOnlyStore, verifier: Verifier, progress: Progress) -> Iterator[dict[str, Any]]:
-    """Yields the log as JSON objects: a header with the public key, every record in order, and the signed head.
-
-    docs/receipt-format.md describes the format, and how to verify it without this gateway.
-    """
-    walk, start = LogWalk(verifier), None
-    for rows in _chunks(store, walk, progress):
-        if start is None:
-            start = walk.start
-            yield header_line(verifier)
-            if start.size:
-                yield start_line(start.size, start.hash, walk.pruned.subtrees)
-        if walk.start != start:
-            raise Unavailable(PRUNED_MEANWHILE)
-        for row in rows:
-            yield {"type": decoded(row.kind), "record": Record.from_stored(row).as_dict()}
-    if (head := walk.head) is not None:
-        yield {"type": "head", "size": head.size, "hash": decoded(head.hash), "checkpoint": decoded(head.checkpoint)}
-
-
-def header_line(verifier: Verifier, **more: str) -> dict[str, Any]:
-    """The first line of an export."""
-    return {
-        "type": "header",
-        **EXPORT,
-        **more,
-        "key_id": verifier.key_id,
-        "public_key": verifier.public_bytes.hex(),
-    }
-
-
-def start_line(size: int, hash: str, frontier: Iterable[bytes]) -> dict[str, Any]:
-    """The second line of an export that lacks the first `size` records."""
-    return {"type": "start", "size": size, "hash": hash, "frontier": [each.hex() for each in frontier]}
 
 
 def prove(store: ReadOnlyStore, signer: Signer, request_id: str, size: int | None) -> dict[str, Any]:
@@ -157,18 +108,3 @@ def prove_extension(store: ReadOnlyStore, signer: Signer, old: int, size: int | 
 
 def _checkpoint(stored: Repositories, signer: Signer, size: int | None) -> Checkpoint:
     return latest_checkpoint(stored.receipts, signer) if size is None else checkpoint_at(stored.receipts, size, signer)
-
-
-def _chunks(store: ReadOnlyStore, walk: LogWalk, progress: Progress) -> Iterator[list[StoredRecord]]:
-    more = True
-    while more:
-        more = store.read(walk.step)
-        yield walk.rows
-        progress(len(walk.rows))
-
-
-def _checks(store: ReadOnlyStore, row: StoredRecord, keys: Keys) -> Iterator[Check]:
-    yield from check_record(row, keys)
-    if row.kind == b"outcome":
-        filed = store.read(lambda stored: stored.receipts.find(decoded(row.request_id), None))
-        yield check_belonging(filed.record if filed else None, row)

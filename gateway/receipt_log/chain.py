@@ -11,13 +11,12 @@ from typing import NamedTuple
 
 from gateway.errors import Unavailable
 from gateway.receipt_log.checkpoint_file import FILE
-from gateway.receipt_log.consistency import find_fault, is_new
+from gateway.receipt_log.consistency import find_fault, is_new, read_history
 from gateway.receipt_log.tree import IncompleteTree, StoredTree
 from gateway.receipts.checkpoint import Checkpoint, is_signed_by_another, sign_checkpoint
 from gateway.receipts.client_view import without_numbers
-from gateway.receipts.history import read_history
 from gateway.receipts.merkle import Frontier, Node, leaf_hash
-from gateway.receipts.records import GENESIS, Body, Head, Record, decoded, pruning_body, rotation_body, seal
+from gateway.receipts.records import GENESIS, Body, Head, Record, decoded, make_record
 from gateway.receipts.signing import Signer
 from gateway.receipts.verify import signed_checkpoint
 from gateway.store.interfaces import Receipts
@@ -27,8 +26,6 @@ type Filed = dict[str, tuple[str, str]]
 """The records of a request: kind -> (owner, hash)."""
 
 _log = logging.getLogger(__name__)
-
-_MOST_ASKED = 512
 
 
 class _End(NamedTuple):
@@ -70,9 +67,6 @@ class Chain:
         self._nodes: list[Node] = []
         self._values: list[ValueRow] = []
         self._collected: dict[str, Filed] = {}
-        # Of the store, as the current transaction found it; and the requests about which a transaction will ask.
-        self._filed: dict[str, Filed] = {}
-        self._expected: dict[str, None] = {}
 
     def open(self, receipts: Receipts, remembered: Checkpoint | None, counted: int) -> None:
         """Checks that the log extends the `remembered` checkpoint and has the `counted` records, and continues it."""
@@ -124,31 +118,15 @@ class Chain:
         """The latest checkpoint, which the log has to extend."""
         return self._remembered
 
-    def expect(self, request_id: str) -> None:
-        """Says, on any thread, that `filed` will be asked about a request, so that one query serves many."""
-        self._expected[request_id] = None
-
-    def expect_no_more(self, request_id: str) -> None:
-        self._expected.pop(request_id, None)
-
     def filed(self, receipts: Receipts, request_id: str) -> Filed:
         """The records of a request, including those of the current transaction."""
-        if request_id not in self._filed:
-            # Other threads change the dictionary meanwhile; `list` copies it in one step.
-            asked = {request_id, *list(self._expected)[:_MOST_ASKED]} - self._filed.keys()
-            self._filed |= {each: {} for each in asked}
-            for found, kind, owner, hash_ in receipts.filed(list(asked)):
-                self._filed[found][kind] = (owner, hash_)
-        self.expect_no_more(request_id)
-        return self._filed[request_id] | self._collected.get(request_id, {})
+        found = {row.kind: (row.owner, row.hash) for row in receipts.filed(request_id)}
+        return found | self._collected.get(request_id, {})
 
-    def append(
-        self, receipts: Receipts, kind: str, request_id: str, owner: str, body: Callable[[Head, str], Body]
-    ) -> Record:
-        """Adds a record; `body` makes it from the head and the key's id. Raises Unavailable for a broken log."""
+    def append(self, receipts: Receipts, kind: str, request_id: str, owner: str, members: Body) -> Record:
+        """Adds a record, whose body has these members. Raises Unavailable for a broken log."""
         end = self._end or self._read(receipts)
-        signer = self._next_signer or self._signer
-        record = seal(body(end.head, signer.key_id), signer)
+        record = make_record(request_id, members, end.head, self._next_signer or self._signer)
         self._nodes += end.tree.push(leaf_hash(record.body.encode()))
         self._end = _End(Head(record.sequence, record.hash), end.tree)
         row = NewRecord(record.sequence, kind, request_id, owner, record.body, record.hash, record.signature)
@@ -162,8 +140,8 @@ class Chain:
 
     def rotate(self, receipts: Receipts, id: str, new: Signer) -> Record:
         """Replaces the signing key: the old one signs the record of it, the new one all that follows."""
-        old = self.signer(receipts)
-        record = self.append(receipts, "rotation", id, "", lambda head, _: rotation_body(id, old, new, head))
+        keys = {"public_key": self.signer(receipts).public_bytes.hex(), "new_public_key": new.public_bytes.hex()}
+        record = self.append(receipts, "rotation", id, "", {"event": "rotation", **keys})
         self._next_signer = new
         return record
 
@@ -171,15 +149,12 @@ class Chain:
         """Deletes the first `size` records, and leaves a record of it. Raises Unavailable for a broken log."""
         self._end = self._end or self._read(receipts)
         tree = StoredTree(receipts)
-        pruned = (size, _last_hash(receipts, size), tree.root(size))
+        pruned = {"size": size, "last_hash": _last_hash(receipts, size), "root": tree.root(size).hex()}
         leaves = tree.last_leaves(size)
         receipts.add_nodes([NodeRow(0, *leaf) for leaf in leaves])
         receipts.delete_leaves(leaves[0][0])
         receipts.delete_up_to(size)
-        self._filed.clear()
-        return self.append(
-            receipts, "pruning", id, "", lambda head, key_id: pruning_body(id, before, pruned, head, key_id)
-        )
+        return self.append(receipts, "pruning", id, "", {"event": "pruning", "before": before, **pruned})
 
     def write(self, receipts: Receipts) -> None:
         """Writes the collected records and signs the new head, once for the whole transaction."""
@@ -211,7 +186,6 @@ class Chain:
         self._nodes.clear()
         self._values.clear()
         self._collected.clear()
-        self._filed.clear()
 
     def is_durable(self, record: Record) -> None:
         """Notes that a record is durable. A log that ends before it has been cut."""

@@ -8,13 +8,20 @@ from hashlib import sha256
 from gateway.receipt_log.checkpoint_file import FILE
 from gateway.receipt_log.tree import IncompleteTree, StoredTree
 from gateway.receipts.checkpoint import Checkpoint, verify_checkpoint
-from gateway.receipts.history import History, read_history
+from gateway.receipts.history import History, follow_history
 from gateway.receipts.signing import Verifier
 from gateway.receipts.verify import Check, check_filing, signed_checkpoint
 from gateway.store.interfaces import Receipts
 
+_MOST_ROTATIONS = 10_000
 _LAST = 256
 """So many of the newest records are compared with the columns that they are stored under."""
+
+
+def read_history(receipts: Receipts, current: Verifier) -> History:
+    """Reads the history of a log whose latest key is `current`."""
+    rotations = receipts.of_kind("rotation", _MOST_ROTATIONS)[::-1]
+    return follow_history(rotations, receipts.of_kind("pruning", 1), current)
 
 
 def has_records(receipts: Receipts) -> bool:

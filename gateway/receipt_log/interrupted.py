@@ -15,7 +15,7 @@ import orjson
 
 from gateway.errors import Unavailable
 from gateway.receipt_log.log import ReceiptLog
-from gateway.receipt_log.open_exchanges import open_exchanges
+from gateway.receipt_log.pruning import open_exchanges
 from gateway.receipts.drafts import OutcomeDraft
 from gateway.receipts.records import decoded
 from gateway.store import Store

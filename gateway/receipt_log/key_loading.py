@@ -7,9 +7,8 @@ from pydantic import SecretStr
 
 from gateway.config.settings import SettingsError
 from gateway.receipt_log.checkpoint_file import locked, read_checkpoint
-from gateway.receipt_log.consistency import has_records
+from gateway.receipt_log.consistency import has_records, read_history
 from gateway.receipts.checkpoint import is_signed_by_another
-from gateway.receipts.history import read_history
 from gateway.receipts.records import decoded
 from gateway.receipts.signing import FILE, NEXT, Signer
 from gateway.store import Store

@@ -16,9 +16,8 @@ from gateway.receipt_log.chain import Chain
 from gateway.receipt_log.checkpoint_file import CheckpointWriter, read_checkpoint
 from gateway.receipt_log.key_loading import find_signer
 from gateway.receipt_log.log_walk import LogWalk
-from gateway.receipt_log.proofs import Inclusion, latest_checkpoint, prove_inclusion
+from gateway.receipt_log.proofs import Inclusion, latest_checkpoint, prove_inclusion, verify_by_proof
 from gateway.receipt_log.pruning import find_boundary
-from gateway.receipt_log.receipt_proof import verify_by_proof
 from gateway.receipt_log.retry_queue import RetryQueue, Write
 from gateway.receipt_log.value_search import FoundReceipts, SoughtValue, find_receipts, use_value_key
 from gateway.receipts.checkpoint import verifier_key
@@ -26,7 +25,7 @@ from gateway.receipts.client_view import without_numbers
 from gateway.receipts.drafts import OutcomeDraft, ReceiptDraft, is_request_id
 from gateway.receipts.records import Receipt, Record, decoded, outcome_body, receipt_body
 from gateway.receipts.signing import Signer
-from gateway.receipts.verify import LogState, Verification, check_receipt
+from gateway.receipts.verify import LogState, Verification
 from gateway.store import Repositories, Store
 from gateway.store.rows import StoredReceipt
 from gateway.usage import Counter, counted_records
@@ -77,13 +76,7 @@ class ReceiptLog:
             if self._chain.filed(stored.receipts, draft.request_id):
                 raise Conflict("This request has a receipt already.")
             of_values = digests()
-            record = self._chain.append(
-                stored.receipts,
-                "receipt",
-                draft.request_id,
-                owner,
-                lambda head, key_id: receipt_body(draft, head, key_id),
-            )
+            record = self._chain.append(stored.receipts, "receipt", draft.request_id, owner, receipt_body(draft))
             self._chain.add_values(record, of_values)
             self._counter.add(
                 record.day,
@@ -98,11 +91,7 @@ class ReceiptLog:
             )
             return record
 
-        self._chain.expect(draft.request_id)
-        try:
-            record = await self._store.write(write, collects=True)
-        finally:
-            self._chain.expect_no_more(draft.request_id)
+        record = await self._store.write(write, collects=True)
         self._chain.is_durable(record)
         return Receipt(draft.request_id, record)
 
@@ -118,13 +107,8 @@ class ReceiptLog:
                 raise NotFound("The request of this outcome has no receipt.", code="receipt_not_found")
             if "outcome" in found:
                 return None
-            record = self._chain.append(
-                stored.receipts,
-                "outcome",
-                request_id,
-                owner,
-                lambda head, key_id: outcome_body(request_id, draft, found["receipt"][1], head, key_id),
-            )
+            members = outcome_body(draft, found["receipt"][1])
+            record = self._chain.append(stored.receipts, "outcome", request_id, owner, members)
             reported = draft.tokens or (0, 0)
             self._counter.add(
                 record.day,
@@ -138,14 +122,12 @@ class ReceiptLog:
             )
             return record
 
-        self._chain.expect(request_id)
         try:
             submitted = self._store.submit(write, collects=True)
         except Unavailable as error:
-            self._chain.expect_no_more(request_id)
             self._not_written(write, error)
         else:
-            submitted.add_done_callback(lambda done: self._outcome_written(request_id, write, done))
+            submitted.add_done_callback(lambda done: self._outcome_written(write, done))
 
     async def get(self, request_id: str, caller: Caller) -> Receipt:
         """Returns a receipt with its outcome. Raises NotFound (`receipt_not_found`)."""
@@ -184,8 +166,7 @@ class ReceiptLog:
             walk = LogWalk(signer, self._chain.remembered)
             while await self._store.read(walk.step):
                 pass
-        checks = (*check_receipt(filed, walk.keys), *walk.checks)
-        return Verification(request_id, checks, walk.chain.state)
+        return walk.verification(filed)
 
     async def anchor_payload(self, request_id: str, caller: Caller) -> dict[str, Any]:
         """Returns what to publish in order to commit to this receipt and all before it. Nothing is submitted.
@@ -256,8 +237,7 @@ class ReceiptLog:
         self._chain.forget()
         self._counter.forget()
 
-    def _outcome_written(self, request_id: str, write: Write, done: "concurrent.futures.Future[Record | None]") -> None:
-        self._chain.expect_no_more(request_id)
+    def _outcome_written(self, write: Write, done: "concurrent.futures.Future[Record | None]") -> None:
         error = None if done.cancelled() else done.exception()
         if error is not None:
             self._not_written(write, error)

@@ -1,18 +1,23 @@
 """Reads the whole log in chunks and follows its chain."""
 
-from gateway.receipt_log.consistency import check_checkpoint
+from collections.abc import Callable, Iterator
+
+from gateway.receipt_log.consistency import check_checkpoint, read_history
 from gateway.receipt_log.tree import IncompleteTree, StoredTree
 from gateway.receipts.checkpoint import Checkpoint
-from gateway.receipts.history import History, Start, read_history
+from gateway.receipts.history import History, Start
 from gateway.receipts.merkle import Frontier
 from gateway.receipts.signing import Keys, Verifier
-from gateway.receipts.verify import ChainWalk, Check, check_head
-from gateway.store import Repositories
+from gateway.receipts.verify import ChainWalk, Check, Verification, check_head, check_receipt
+from gateway.store import ReadOnlyStore, Repositories
 from gateway.store.interfaces import Receipts
-from gateway.store.rows import StoredHead, StoredRecord
+from gateway.store.rows import StoredHead, StoredReceipt, StoredRecord
 from gateway.usage import counted_records
 
 _CHUNK = 1000
+
+type Progress = Callable[[int], None]
+"""Called after each chunk with the number of records in it."""
 
 
 class LogWalk:
@@ -64,6 +69,10 @@ class LogWalk:
         ]
         return False
 
+    def verification(self, filed: StoredReceipt) -> Verification:
+        """Returns, after the last step, the checks of a receipt and of the log."""
+        return Verification(filed.request_id, (*check_receipt(filed, self.keys), *self.checks), self.chain.state)
+
     def _follow(self, receipts: Receipts) -> None:
         history, before = read_history(receipts, self._verifier), self.history
         self.history = history
@@ -83,3 +92,12 @@ class LogWalk:
             level, number, _ = node
             if self._changed is None and receipts.nodes(level, number, 1) != [node]:
                 self._changed = f"subtree {number} of level {level} is not what the records give"
+
+
+def walk_log(store: ReadOnlyStore, walk: LogWalk, progress: Progress) -> Iterator[list[StoredRecord]]:
+    """Makes the steps of a walk, and yields the records of each."""
+    more = True
+    while more:
+        more = store.read(walk.step)
+        yield walk.rows
+        progress(len(walk.rows))

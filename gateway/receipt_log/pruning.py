@@ -5,15 +5,15 @@ from datetime import date
 from itertools import takewhile
 
 from gateway.errors import Unavailable
-from gateway.receipt_log.open_exchanges import open_exchanges
+from gateway.receipt_log.consistency import read_history
 from gateway.receipt_log.proofs import checkpoint_at
 from gateway.receipt_log.tree import IncompleteTree, StoredTree
-from gateway.receipts.history import read_history
+from gateway.receipts.drafts import EXCHANGES
 from gateway.receipts.records import decoded
 from gateway.receipts.signing import Signer
 from gateway.receipts.verify import ChainWalk, parse
 from gateway.store.interfaces import Receipts
-from gateway.store.rows import StoredRecord
+from gateway.store.rows import OpenReceipt, StoredRecord
 
 AT_ONCE = 10_000
 """So many records are deleted within a fraction of a second, for which other writes wait."""
@@ -41,6 +41,12 @@ def find_boundary(receipts: Receipts, before: date, signer: Signer, limit: int =
     if walk.broken is not None or walk.state.root != checkpoint_at(receipts, size, signer).root:
         raise _changed()
     return size
+
+
+def open_exchanges(receipts: Receipts, first: int, last: int) -> list[OpenReceipt]:
+    """Returns the receipts of exchanges from sequence `first` to `last` that have no outcome, in ascending order."""
+    found = receipts.without_outcome(first, last)
+    return [row for row in found if (parse(row.body) or {}).get("operation") in EXCHANGES]
 
 
 def is_held_up(receipts: Receipts, before: date) -> bool:
@@ -75,7 +81,7 @@ def _spans(receipts: Receipts, rows: Sequence[StoredRecord]) -> Iterator[tuple[i
         if row.kind == b"receipt":
             if row.request_id in ends:
                 yield row.sequence, ends[row.request_id]
-            elif any(filed.kind == "outcome" for filed in receipts.filed([decoded(row.request_id)])):
+            elif any(filed.kind == "outcome" for filed in receipts.filed(decoded(row.request_id))):
                 yield row.sequence, rows[-1].sequence + 1
 
 

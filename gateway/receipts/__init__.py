@@ -8,20 +8,17 @@ signing          the keys that sign and verify
 history          the signing keys of a log one after the other, and where it starts since it was pruned
 verify           recomputes records, chain and head
 offline          verifies proofs with public keys alone
+record_checks    checks the records of a log one after the other
 export_walk      verifies an export with public keys alone
 pairing          checks that outcomes follow their receipts, in constant memory
-answer_headers   what a receipt says, in the headers of the answer
-client_view      what clients may see of it
-receipt_context  names the receipt of a request in later errors
+client_view      what clients may see, in answers and their headers
 
 Nothing here sees source text, a store or a clock but for `created_at`. `gateway.receipt_log` keeps the records.
 """
 
-from gateway.receipts.answer_headers import answer_headers
-from gateway.receipts.client_view import shown_to
+from gateway.receipts.client_view import answer_headers, shown_to
 from gateway.receipts.drafts import OPERATIONS, OUTCOMES, OutcomeDraft, ReceiptDraft
-from gateway.receipts.receipt_context import attach_to_errors
-from gateway.receipts.records import Receipt
+from gateway.receipts.records import Receipt, attach_to_errors
 from gateway.receipts.signing import Signer
 from gateway.receipts.verify import Check, Verification
 

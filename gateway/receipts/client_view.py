@@ -1,9 +1,12 @@
-"""Hides from clients how long the receipt log is, and when it grows: it counts the requests of all keys."""
+"""What clients see of receipts: neither how long the log is nor when it grows, because it counts all keys' requests."""
 
 import re
+from hashlib import sha256
 from typing import Any
 
-from gateway.models import Caller, Scope
+import orjson
+
+from gateway.models import Caller, ReceiptRef, Scope
 
 _NUMBER = re.compile(r"\b[0-9]+\b")
 # Members of receipts, verifications and anchors. The detail of a check names places in the log, and whether one's own
@@ -13,13 +16,26 @@ _OPERATORS_ONLY = frozenset({"sequence", "salt", "previous_hash", "log", "inclus
 _OF_THE_LOG = frozenset({"inclusion", "chain", "head", "tree", "checkpoint"})
 
 
+def answer_headers(receipt: ReceiptRef) -> dict[str, str]:
+    """Returns the header fields of an answer, also before a streamed one. The tokens are the gateway's estimates."""
+    body = orjson.loads(receipt.body)
+    policy, tokens = body["policy"], body["tokens"]
+    return {
+        "x-svc-request-id": receipt.request_id,
+        "x-svc-receipt": sha256(receipt.body.encode()).hexdigest(),
+        "x-svc-route": body["route"],
+        "x-svc-policy": f"{policy['id']}@{policy['version']}",
+        "x-svc-tokens": f"input={tokens['input']}, external={tokens['external']}",
+    }
+
+
 def shown_to(caller: Caller, reply: dict[str, Any]) -> dict[str, Any]:
     """Returns what the caller may see of a receipt, a verification or an anchor: operators see all of it."""
     return reply if caller.scope is Scope.OPERATOR else _reduced(reply)
 
 
 def without_numbers(fault: str) -> str:
-    """Returns a fault of the log in words that anybody may read."""
+    """Returns a fault of the log in words that anyone may read."""
     return _NUMBER.sub("…", fault)
 
 

@@ -6,7 +6,7 @@ and nothing is raised.
 
 from gateway.errors import BadRequest
 from gateway.http.strict_json import parse_object
-from gateway.receipts.history import Start, read_keys, read_start
+from gateway.receipts.history import Start, read_start
 from gateway.receipts.merkle import Frontier
 from gateway.receipts.offline import (
     HEX,
@@ -18,9 +18,9 @@ from gateway.receipts.offline import (
     stored_record,
     text_bytes,
 )
-from gateway.receipts.pairing import Pairing
+from gateway.receipts.record_checks import RecordChecks
 from gateway.receipts.signing import GivenKeys, key_id
-from gateway.receipts.verify import Audit, ChainWalk, Check, check_head, check_record
+from gateway.receipts.verify import Audit, ChainWalk, check_head
 from gateway.store.rows import StoredHead
 
 EXPORT = {"format": "privacy-gateway/receipts-export", "version": 2}
@@ -33,18 +33,14 @@ class ExportWalk:
     def __init__(self, keys: GivenKeys) -> None:
         self._keys = keys
         self._chain = ChainWalk()
-        self._pairing = Pairing()
+        self._records = RecordChecks("line")
         self._lines = 0
-        self._faults: dict[str, str] = {}
         self._head: StoredHead | None = None
         self.day: str | None = None
         """The day that the file is of, if it is not of the whole log."""
         # What was pruned, and whether the log has the record of it.
         self._start: Start | None = None
         self._is_pruned = False
-        # The key in force, and those that were replaced.
-        self._key_id: object = None
-        self._replaced: set[object] = set()
 
     def feed(self, line: bytes) -> None:
         """Takes the next line."""
@@ -69,13 +65,12 @@ class ExportWalk:
         """Returns the checks, after the last line."""
         if not self._lines:
             self._fault("format", "the file is empty")
-        if (fault := self._pairing.fault()) is not None:
-            self._faults["outcome_receipt"] = f"line {fault.line}: {fault.detail}"
         if self._start is not None and self._start.size and self.day is None and not self._is_pruned:
-            self._faults["start"] = "no record of the log says that the records before were pruned"
+            self._fault("start", "no record of the log says that the records before were pruned")
+        self._records.finish()
         names = ("format", "hash", "signature", "outcome_receipt", *(["start"] if self._start else []))
-        records = [Check(name, name not in self._faults, self._faults.get(name)) for name in names]
-        keys = GivenKeys(key for key in self._keys.verifiers if key.key_id not in self._replaced)
+        records = self._records.checks(*names)
+        keys = GivenKeys(key for key in self._keys.verifiers if key.key_id not in self._records.replaced)
         chain, head = self._chain.check(), check_head(self._chain, self._head, keys)
         broken = None if chain.ok else self._chain.size + 1
         return Audit((*records, chain, head), self._chain.state, broken, first=self._first)
@@ -89,11 +84,11 @@ class ExportWalk:
         detail = find_misfit(value, {"type": "header", **EXPORT}, members, self._keys)
         if detail is None and value["key_id"] != key_id(bytes.fromhex(value["public_key"])):
             detail = "the id is not of the public key"
-        if detail is not None:
-            self._fault("format", detail)
         if "day" in value:
             self.day = str(value["day"])
-            self._pairing = Pairing(is_part=True)
+            self._records = RecordChecks("line", is_part=True)
+        if detail is not None:
+            self._fault("format", detail)
 
     def _take_start(self, value: Json) -> None:
         self._expect(value, {"type", "size", "hash", "frontier"})
@@ -117,32 +112,12 @@ class ExportWalk:
         content = value.get("record")
         record = content if isinstance(content, dict) else {}
         row = stored_record(str(value.get("type")), record)
-        for check in check_record(row, self._keys):
-            if not check.ok:
-                self._fault(check.name, str(check.detail))
+        self._records.feed(row, self._lines, self._keys)
         is_first = self._chain.size == self._first - 1
         if self.day is not None and is_first and str(record.get("created_at"))[:10] != self.day:
             self._fault("format", "the first record is of another day")
         self._chain.feed([row])
-        self._take_event(row.kind, record)
-        if row.kind in {b"receipt", b"outcome"}:
-            outcome_of = (text_bytes(record.get("receipt_hash")) or b"") if row.kind == b"outcome" else None
-            self._pairing.add(self._lines, row.request_id, outcome_of, row.hash)
-
-    def _take_event(self, kind: bytes | None, record: Json) -> None:
-        """Follows the keys, and the record of the pruning that the file starts with."""
-        if self._key_id is None:
-            self._key_id = record.get("key_id")
-        elif record.get("key_id") != self._key_id:
-            self._fault("signature", "signed with a key that was not in force")
-        if kind == b"rotation":
-            keys = read_keys(dict(record))
-            if keys is None or keys[0].key_id != self._key_id:
-                self._fault("signature", "it replaces a key that was not in force")
-            else:
-                self._replaced.add(self._key_id)
-                self._key_id = keys[1].key_id
-        if kind == b"pruning" and self._start is not None:
+        if row.kind == b"pruning" and self._start is not None:
             self._is_pruned = self._is_pruned or read_start(dict(record)) == self._start
 
     def _expect(self, value: Json, members: set[str]) -> None:
@@ -152,4 +127,4 @@ class ExportWalk:
             self._fault("format", UNUSUAL_NUMBER)
 
     def _fault(self, name: str, detail: str) -> None:
-        self._faults.setdefault(name, f"line {self._lines}: {detail}")
+        self._records.fault(name, self._lines, detail)

@@ -1,6 +1,6 @@
 """What happened to the log as a whole: its signing keys one after the other, and where it starts since it was pruned.
 
-Both are records of the log, found here by their kind. A walk over the log verifies that they stand in its chain.
+Both are records of the log. A walk over the log verifies that they are in its chain.
 """
 
 from collections.abc import Sequence
@@ -13,10 +13,7 @@ from gateway.receipts.merkle import EMPTY_ROOT
 from gateway.receipts.records import GENESIS
 from gateway.receipts.signing import Verifier
 from gateway.receipts.verify import check_record, parse
-from gateway.store.interfaces import Receipts
 from gateway.store.rows import StoredRecord
-
-_MOST_ROTATIONS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +52,13 @@ class History:
     fault: str | None = None
 
 
-def read_history(receipts: Receipts, current: Verifier) -> History:
-    """Reads the history of a log whose latest key is `current`."""
-    rotations = receipts.of_kind("rotation", _MOST_ROTATIONS)[::-1]
+def follow_history(
+    rotations: Sequence[StoredRecord], last_pruning: Sequence[StoredRecord], current: Verifier
+) -> History:
+    """Returns the history of a log whose latest key is `current`, by its records of both kinds in ascending order."""
     keys, fault = _follow_keys(rotations, current)
     start = Start()
-    for pruning in receipts.of_kind("pruning", 1):
+    for pruning in last_pruning:
         found = read_start(parse(pruning.body))
         if found is None or not all(check.ok for check in check_record(pruning, keys)):
             fault = fault or "the record of its pruning is not signed with its key"

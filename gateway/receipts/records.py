@@ -1,19 +1,19 @@
 """The bodies of receipts and outcomes, their canonical form, hash and signature. Pure."""
 
-import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import lru_cache
 from hashlib import sha256
 from secrets import token_hex
 from typing import Any, NamedTuple, Self
 
 import orjson
 
+from gateway.errors import GatewayError
 from gateway.models import ReceiptRef
 from gateway.receipts.drafts import OutcomeDraft, ReceiptDraft
-from gateway.receipts.signing import Signer, Verifier
+from gateway.receipts.signing import Signer
 from gateway.store.rows import StoredReceipt, StoredRecord
 
 type Body = dict[str, Any]
@@ -91,15 +91,12 @@ class Receipt:
         return receipt
 
 
-def receipt_body(draft: ReceiptDraft, head: Head, key_id: str) -> Body:
-    """The body of the receipt that comes after `head`."""
+def receipt_body(draft: ReceiptDraft) -> Body:
+    """The members of a receipt that are not those of every record."""
     policy = draft.policy
     amends = {"amends": draft.amends} if draft.amends else {}
     return {
-        "request_id": draft.request_id,
-        "sequence": head.size + 1,
         "operation": draft.operation,
-        "created_at": _now(),
         "policy": {"id": policy.id, "version": policy.version, "hash": policy.hash},
         "engine": {"version": draft.engine_version, "model_hash": draft.model_hash},
         "route": draft.route,
@@ -110,19 +107,14 @@ def receipt_body(draft: ReceiptDraft, head: Head, key_id: str) -> Body:
         "protected_digest": draft.protected_digest,
         **amends,
         "salt": _salt(),
-        "previous_hash": head.hash,
-        "key_id": key_id,
     }
 
 
-def outcome_body(request_id: str, draft: OutcomeDraft, receipt_hash: str, head: Head, key_id: str) -> Body:
-    """The body of an outcome that comes after `head`."""
+def outcome_body(draft: OutcomeDraft, receipt_hash: str) -> Body:
+    """The members of an outcome that are not those of every record."""
     tokens = draft.tokens
     optional = {"edit": draft.edit, "code": draft.code, "tokens_sent": draft.tokens_sent}
     return {
-        "request_id": request_id,
-        "sequence": head.size + 1,
-        "created_at": _now(),
         "receipt_hash": receipt_hash,
         "outcome": draft.outcome,
         "status": draft.status,
@@ -130,40 +122,19 @@ def outcome_body(request_id: str, draft: OutcomeDraft, receipt_hash: str, head: 
         "guard": draft.guard,
         **{name: value for name, value in optional.items() if value},
         "salt": _salt(),
-        "previous_hash": head.hash,
-        "key_id": key_id,
     }
 
 
-def rotation_body(id: str, old: Verifier, new: Verifier, head: Head) -> Body:
-    """The body of the record that replaces the signing key. The old key signs it, the new one all after it."""
-    return {
-        "request_id": id,
+def make_record(request_id: str, members: Body, head: Head, signer: Signer) -> Record:
+    """Makes and signs the record that comes after `head`. `members` are those that not every record has."""
+    common = {
+        "request_id": request_id,
         "sequence": head.size + 1,
-        "event": "rotation",
         "created_at": _now(),
-        "public_key": old.public_bytes.hex(),
-        "new_public_key": new.public_bytes.hex(),
         "previous_hash": head.hash,
-        "key_id": old.key_id,
+        "key_id": signer.key_id,
     }
-
-
-def pruning_body(id: str, before: str, pruned: tuple[int, str, bytes], head: Head, key_id: str) -> Body:
-    """The body of the record of a pruning: of how many records, the hash of the last and the root of the tree."""
-    size, hash, root = pruned
-    return {
-        "request_id": id,
-        "sequence": head.size + 1,
-        "event": "pruning",
-        "created_at": _now(),
-        "before": before,
-        "size": size,
-        "last_hash": hash,
-        "root": root.hex(),
-        "previous_hash": head.hash,
-        "key_id": key_id,
-    }
+    return seal(common | members, signer)
 
 
 def seal(body: Body, signer: Signer) -> Record:
@@ -183,6 +154,16 @@ def canonical_form(body: Mapping[str, Any]) -> bytes:
     return orjson.dumps(body, option=orjson.OPT_SORT_KEYS)
 
 
+@contextmanager
+def attach_to_errors(receipt: Receipt) -> Iterator[None]:
+    """Sets `receipt` on every GatewayError raised inside, so that operators can look it up."""
+    try:
+        yield
+    except GatewayError as error:
+        error.receipt = receipt.ref
+        raise
+
+
 def decoded(column: bytes | None) -> str:
     """A stored column as text, even if someone has changed it."""
     return (column or b"").decode(errors="replace")
@@ -199,11 +180,4 @@ def _salt() -> str:
 
 
 def _now() -> str:
-    return _rfc3339(time.time_ns() // 1_000_000)
-
-
-@lru_cache(maxsize=1)
-def _rfc3339(milliseconds: int) -> str:
-    """Formats Unix time. Records of one transaction mostly share a millisecond or two."""
-    seconds, rest = divmod(milliseconds, 1000)
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{rest:03}Z"
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

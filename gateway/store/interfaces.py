@@ -166,8 +166,8 @@ class Receipts(Protocol):
     def head(self) -> StoredHead | None:
         """The head, or None when there is none."""
 
-    def filed(self, request_ids: Sequence[str]) -> list[FiledRecord]:
-        """What there is of some requests, in any order and in one round trip."""
+    def filed(self, request_id: str) -> list[FiledRecord]:
+        """What there is of a request, in any order."""
 
     def find(self, request_id: str, owner: str | None) -> StoredReceipt | None:
         """The receipt of a request with its outcome, if it is of `owner`; of any owner for None."""

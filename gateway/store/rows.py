@@ -116,9 +116,8 @@ class NodeRow(NamedTuple):
 
 
 class FiledRecord(NamedTuple):
-    """What identifies a record among those of requests."""
+    """What identifies a record among those of its request."""
 
-    request_id: str
     kind: str
     owner: str
     hash: str

@@ -12,8 +12,9 @@ import orjson
 from gateway.cli.receipt_files import _verified
 from gateway.http.strict_json import dump
 from gateway.receipt_log import ReceiptLog
-from gateway.receipt_log.audit import export, prove, prove_extension
+from gateway.receipt_log.audit import prove, prove_extension
 from gateway.receipt_log.checkpoint_file import FILE, read_checkpoint
+from gateway.receipt_log.export import export
 from gateway.receipts import OutcomeDraft, Receipt, Signer
 from gateway.receipts.checkpoint import parse_checkpoint, verify_checkpoint
 from gateway.receipts.offline import parse_key, parse_keys, verify_consistency, verify_proof

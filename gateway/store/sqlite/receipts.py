@@ -67,10 +67,9 @@ class SqliteReceipts:
         size = found[0] if isinstance(found[0], int) and 0 <= found[0] <= LARGEST_NUMBER else -1
         return StoredHead(size, *found[1:])
 
-    def filed(self, request_ids: Sequence[str]) -> list[FiledRecord]:
-        marks = ", ".join("?" * len(request_ids))
-        query = f"SELECT request_id, kind, owner, hash FROM receipts WHERE request_id IN ({marks})"
-        return [FiledRecord(*row) for row in self._conn.execute(query, request_ids)]
+    def filed(self, request_id: str) -> list[FiledRecord]:
+        query = "SELECT kind, owner, hash FROM receipts WHERE request_id = ?"
+        return [FiledRecord(*row) for row in self._conn.execute(query, [request_id])]
 
     def find(self, request_id: str, owner: str | None) -> StoredReceipt | None:
         found = self._conn.execute(

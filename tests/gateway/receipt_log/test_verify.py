@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gateway.receipts import Signer
 from gateway.receipts.checkpoint import sign_checkpoint
-from gateway.receipts.records import Head, Record, receipt_body, seal
+from gateway.receipts.records import Head, Record, make_record, receipt_body
 from gateway.receipts.verify import ChainWalk, check_filing, check_head, check_outcome, check_record
 from gateway.store.rows import StoredHead, StoredRecord
 from tests.gateway.receipt_log.support import draft
@@ -50,7 +50,7 @@ def test_no_row_makes_it_fail_and_none_is_believed(
 @pytest.mark.slow
 def test_one_bit_anywhere_is_noticed(data_dir: Path) -> None:
     signer = Signer.load(data_dir)
-    record = seal(receipt_body(draft("req_01"), Head(), signer.key_id), signer)
+    record = make_record("req_01", receipt_body(draft("req_01")), Head(), signer)
     good = row_of(record)
     checkpoint = sign_checkpoint(1, tree_root([record.body.encode()]), signer).note.encode()
 

@@ -16,7 +16,8 @@ from typing import Any
 
 import orjson
 
-from gateway.receipt_log.audit import export, prove, prove_extension
+from gateway.receipt_log.audit import prove, prove_extension
+from gateway.receipt_log.export import export
 from gateway.receipts import OutcomeDraft, Signer
 from gateway.receipts.checkpoint import sign_checkpoint
 from gateway.store import open_read_only

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gateway.models import Action, PolicyRef, RiskLevel, RouteDecision
 from gateway.receipts import OPERATIONS, OUTCOMES, OutcomeDraft
 from gateway.receipts.drafts import GUARD_KINDS
-from gateway.receipts.records import Head, canonical_form, outcome_body, receipt_body
+from gateway.receipts.records import canonical_form, outcome_body, receipt_body
 from tests.gateway.receipt_log.support import draft
 
 CANARY = "Jane Doe, jane@example.com"
@@ -119,7 +119,7 @@ _DIGEST = st.text("0123456789abcdef", min_size=64, max_size=64)
     engine_version=st.from_regex(r"\A[A-Za-z0-9][A-Za-z0-9.+_-]{0,127}\Z"),
 )
 def test_a_receipts_form_is_that_of_rfc_8785(**fields: Any) -> None:
-    body = receipt_body(replace(draft("req_01"), **fields), Head(), "key_0123456789abcdef")
+    body = receipt_body(replace(draft("req_01"), **fields))
     assert canonical_form(body) == rfc8785.dumps(body)
     assert json.loads(canonical_form(body)) == body
 
@@ -132,5 +132,5 @@ def test_a_receipts_form_is_that_of_rfc_8785(**fields: Any) -> None:
 )
 def test_an_outcomes_form_is_that_of_rfc_8785(outcome: str, status: Any, tokens: Any, findings: Any) -> None:
     drafted = OutcomeDraft(outcome, status, tokens, {"action": "flag", "findings": findings})
-    body = outcome_body("req_01", drafted, "a" * 64, Head(), "key_0123456789abcdef")
+    body = outcome_body(drafted, "a" * 64)
     assert canonical_form(body) == rfc8785.dumps(body)

@@ -95,12 +95,12 @@ async def test_records_come_in_the_order_of_their_sequence_whatever_it_is(store:
 async def test_a_transaction_sees_what_it_has_added(store: Store) -> None:
     def work(stored: Repositories) -> tuple[list[FiledRecord], bytes | None]:
         stored.receipts.add(LOG[:2])
-        return stored.receipts.filed(["req_a", "req_none"]), stored.receipts.hash_at(2)
+        return stored.receipts.filed("req_a"), stored.receipts.hash_at(2)
 
     filed, hash = await store.write(work)
     assert sorted(filed) == [
-        FiledRecord("req_a", "outcome", "key_1", "hash2"),
-        FiledRecord("req_a", "receipt", "key_1", "hash1"),
+        FiledRecord("outcome", "key_1", "hash2"),
+        FiledRecord("receipt", "key_1", "hash1"),
     ]
     assert hash == b"hash2"
 

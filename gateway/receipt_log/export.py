@@ -1,0 +1,153 @@
+"""Exports the log: as one file, or as one file for each day, which is verified alone and begins where the last one ends.
+
+    <folder>/2026/11/2026-11-25.ndjson
+
+docs/receipt-format.md describes the lines, and how to verify them without this gateway.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain, groupby
+from operator import itemgetter
+from os import SEEK_END
+from pathlib import Path
+from typing import IO, Any
+
+import orjson
+
+from gateway.config.durable_files import replacing
+from gateway.errors import Conflict, Unavailable
+from gateway.receipt_log.log_walk import LogWalk, Progress, walk_log
+from gateway.receipt_log.proofs import checkpoint_at
+from gateway.receipts.export_walk import EXPORT
+from gateway.receipts.merkle import leaf_hash
+from gateway.receipts.records import Record, decoded
+from gateway.receipts.signing import Signer, Verifier
+from gateway.receipts.verify import parse
+from gateway.store import ReadOnlyStore
+from gateway.store.rows import StoredRecord
+
+# Of the lines at both ends of a file, which hold no record.
+_LONGEST_LINE = 1 << 16
+
+type Line = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class DayFile:
+    """A file that was written, and how many records it has."""
+
+    path: Path
+    records: int
+
+
+def export(store: ReadOnlyStore, verifier: Verifier, progress: Progress) -> Iterator[Line]:
+    """Yields the lines: a header with the key, every record in order, and the signed head. Raises Unavailable."""
+    walk = LogWalk(verifier)
+    for number, _ in enumerate(_steps(store, walk, progress)):
+        if number == 0:
+            yield _header_line(verifier)
+        if number == 0 and walk.start.size:
+            yield _start_line(walk.start.size, walk.start.hash, walk.pruned.subtrees)
+        yield from map(_record_line, walk.rows)
+    if walk.head is not None:
+        yield _head_line(walk.head.size, decoded(walk.head.hash), decoded(walk.head.checkpoint))
+
+
+def export_days(store: ReadOnlyStore, signer: Signer, folder: Path, progress: Progress) -> Iterator[DayFile]:
+    """Writes one file after the other, and yields each that is complete.
+
+    A file is replaced, unless it has records that were pruned since. Raises Conflict for one with records that the log
+    never had, or lost when a backup was restored: the file may be all that is left of them. Raises Unavailable
+    (`receipt_log_broken`), OSError.
+    """
+    steps = _steps(store, LogWalk(signer), progress)
+    first = next(steps)
+    tree, head = first.pruned.copy(), first.start.hash
+    for day, rows in groupby(_dated(chain([first], steps)), key=itemgetter(0)):
+        path, size = folder / day[:4] / day[5:7] / f"{day}.ndjson", tree.size
+        with _day_output(store, path, size) as output:
+            _put(output, _header_line(signer, day=day))
+            _put(output, _start_line(size, head, tree.subtrees))
+            for _, row in rows:
+                tree.push(leaf_hash(row.body or b""))
+                head = decoded(row.hash)
+                _put(output, _record_line(row))
+            if output is not None:
+                note = store.read(lambda stored: checkpoint_at(stored.receipts, tree.size, signer).note)
+                _put(output, _head_line(tree.size, head, note))
+        if output is not None:
+            yield DayFile(path, tree.size - size)
+
+
+def _steps(store: ReadOnlyStore, walk: LogWalk, progress: Progress) -> Iterator[LogWalk]:
+    """Yields the walk after each of its steps."""
+    start = None
+    for _ in walk_log(store, walk, progress):
+        if start not in {None, walk.start}:
+            raise Unavailable("The log was pruned meanwhile. Export it again.")
+        start = walk.start
+        yield walk
+
+
+def _dated(steps: Iterable[LogWalk]) -> Iterator[tuple[str, StoredRecord]]:
+    """Yields each record with its day. A clock that was set back starts no earlier day."""
+    day = ""
+    for walk in steps:
+        if walk.chain.broken is not None:
+            message = "The receipt log is broken. `receipts verify` says where."
+            raise Unavailable(message, code="receipt_log_broken")
+        for row in walk.rows:
+            day = max(day, str((parse(row.body) or {}).get("created_at"))[:10])
+            yield day, row
+
+
+@contextmanager
+def _day_output(store: ReadOnlyStore, path: Path, first: int) -> Iterator[IO[bytes] | None]:
+    """Opens the file of a day whose first record follows `first` others. Yields None for one that has to stay."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    match _read_ends(path):
+        case old_first, _, _ if old_first < first:
+            yield None
+            return
+        case _, size, hash if store.read(lambda stored: stored.receipts.hash_at(size)) != hash:
+            message = f"{path} has records that the log does not have. Move it away, or export to another folder."
+            raise Conflict(message)
+    with replacing(path) as output:
+        yield output
+
+
+def _read_ends(path: Path) -> tuple[int, int, bytes] | None:
+    """Reads how many records precede those of a file, and the number and hash of its last. None if it is incomplete."""
+    try:
+        with path.open("rb") as file:
+            start = orjson.loads(file.readlines(_LONGEST_LINE)[1])
+            file.seek(-min(path.stat().st_size, _LONGEST_LINE), SEEK_END)
+            end = orjson.loads(file.readlines()[-1])
+        return int(start["size"]), int(end["size"]), str(end["hash"]).encode()
+    except (FileNotFoundError, IndexError, KeyError, TypeError, ValueError):
+        return None
+
+
+def _header_line(verifier: Verifier, **more: str) -> Line:
+    key = {"key_id": verifier.key_id, "public_key": verifier.public_bytes.hex()}
+    return {"type": "header", **EXPORT, **more, **key}
+
+
+def _start_line(size: int, hash: str, frontier: Iterable[bytes]) -> Line:
+    """The second line of an export that lacks the first `size` records."""
+    return {"type": "start", "size": size, "hash": hash, "frontier": [each.hex() for each in frontier]}
+
+
+def _record_line(row: StoredRecord) -> Line:
+    return {"type": decoded(row.kind), "record": Record.from_stored(row).as_dict()}
+
+
+def _head_line(size: int, hash: str, checkpoint: str) -> Line:
+    return {"type": "head", "size": size, "hash": hash, "checkpoint": checkpoint}
+
+
+def _put(output: IO[bytes] | None, line: Line) -> None:
+    if output is not None:
+        output.write(orjson.dumps(line) + b"\n")

@@ -19,7 +19,7 @@ from benchmarks.mixed_upstream import MixedUpstream
 from benchmarks.proxy import KEY
 from gateway.receipt_log.audit import audit
 from gateway.receipt_log.checkpoint_file import read_checkpoint
-from gateway.receipts import Signer
+from gateway.receipt_log.signing_key import load_signer
 from gateway.receipts.drafts import EXCHANGES
 from gateway.store import open_read_only
 
@@ -128,7 +128,7 @@ async def broken_promises(data: Path, port: int, promises: Promises, upstream: M
 def verified_log(data: Path) -> list[str]:
     """Verifies every record and signature of the log, as `receipts verify` does."""
     with open_read_only(data) as store:
-        found = audit(store, Signer.load(data), read_checkpoint(data), lambda _: None)
+        found = audit(store, load_signer(data), read_checkpoint(data), lambda _: None)
     return [f"{check.name}: {check.detail}" for check in found.checks if not check.ok]
 
 

@@ -35,8 +35,9 @@ from gateway.receipt_log import ReceiptLog
 from gateway.receipt_log.audit import audit
 from gateway.receipt_log.checkpoint_file import read_checkpoint
 from gateway.receipt_log.proofs import verify_by_proof
+from gateway.receipt_log.signing_key import load_signer
 from gateway.receipt_log.tree import StoredTree
-from gateway.receipts import ReceiptDraft, Signer
+from gateway.receipts import ReceiptDraft
 from gateway.receipts.checkpoint import sign_checkpoint
 from gateway.receipts.merkle import TILE_WIDTH, Frontier, included_root, leaf_hash
 from gateway.receipts.records import Head, make_record, receipt_body
@@ -110,7 +111,7 @@ def measure_append(folder: Path, seconds: float) -> dict[str, float]:
     (folder / "ours").mkdir()
     store = open_store(folder / "ours")
     try:
-        log = ReceiptLog(store, Signer.load(folder / "ours"), folder / "ours")
+        log = ReceiptLog(store, load_signer(folder / "ours"), folder / "ours")
         asyncio.run(fill(log, 200))
         stored = store.read_now(lambda stored: stored.receipts.after(None, 1))[0]
         text = [(column or b"").decode() for column in stored[1:]]
@@ -127,7 +128,7 @@ def measure_log(folder: Path, records: int) -> dict[str, float]:
     folder.mkdir()
     store = open_store(folder)
     try:
-        asyncio.run(fill(ReceiptLog(store, Signer.load(folder), folder), records))
+        asyncio.run(fill(ReceiptLog(store, load_signer(folder), folder), records))
     finally:
         store.close()
     with open_read_only(folder) as look:
@@ -138,7 +139,7 @@ def measure_log(folder: Path, records: int) -> dict[str, float]:
             most = max(most, resident())
 
         began = time.perf_counter()
-        found = audit(look, Signer.load(folder), read_checkpoint(folder), watch)
+        found = audit(look, load_signer(folder), read_checkpoint(folder), watch)
         seconds = time.perf_counter() - began
         if not found.valid:
             raise SystemExit("the log does not verify")
@@ -149,7 +150,7 @@ def measure_log(folder: Path, records: int) -> dict[str, float]:
 def measure_tree(folder: Path, records: int) -> dict[str, float]:
     """A tree of many records: all subtrees, and the tiles of records that some proofs read."""
     folder.mkdir()
-    store, signer = open_store(folder), Signer.load(folder)
+    store, signer = open_store(folder), load_signer(folder)
     rng = random.Random(7)
     tiles = {rng.randrange(records // TILE_WIDTH) for _ in range(_PROOFS)} | {0, (records - 1) // TILE_WIDTH}
     tile = [sha256(number.to_bytes(8)).digest() for number in range(TILE_WIDTH)]

@@ -39,7 +39,7 @@ from benchmarks.receipts import fill
 from gateway.config.installation_key import installation_key
 from gateway.config.settings import Settings
 from gateway.receipt_log import ReceiptLog
-from gateway.receipts import Signer
+from gateway.receipt_log.signing_key import load_signer
 from gateway.store import open_store
 
 _MOST_GROWTH = {"memory_mb": 1.1, "files": 1.2, "threads": 1.1}
@@ -192,7 +192,7 @@ def write_old_receipts(data: Path) -> None:
     store = open_store(data)
     try:
         with mock.patch("gateway.receipts.records._now", return_value=yesterday):
-            asyncio.run(fill(ReceiptLog(store, Signer.load(data), data), _OLD_RECEIPTS, operation="protect"))
+            asyncio.run(fill(ReceiptLog(store, load_signer(data), data), _OLD_RECEIPTS, operation="protect"))
     finally:
         store.close()
 

@@ -34,7 +34,7 @@ from gateway.protection.value_digests import ValueDigests
 from gateway.receipt_log import ReceiptLog
 from gateway.receipt_log.consistency import has_records
 from gateway.receipt_log.interrupted import Interrupted
-from gateway.receipt_log.key_loading import signer_of
+from gateway.receipt_log.signing_key import signer_of
 from gateway.receipts import Check, Verification
 from gateway.store import Store, open_store
 from gateway.surfaces import SurfaceRegistry

@@ -21,7 +21,7 @@ from gateway.policy import PolicyRegistry
 from gateway.protection.protector import Protector
 from gateway.protection.value_digests import ValueDigests
 from gateway.receipt_log import ReceiptLog
-from gateway.receipts import Signer
+from gateway.receipt_log.signing_key import load_signer
 from gateway.store import open_store
 from gateway.surfaces import SurfaceRegistry
 from gateway.wires import Wires
@@ -126,7 +126,7 @@ async def test_all_four_protect_a_request_together(added: Path, data_dir: Path) 
     store = open_store(data_dir)
     workers = Workers(1, 4, 10)
     protector = Protector(detector, hash_key=b"h" * 32)
-    receipts, earlier = ReceiptLog(store, Signer.load(data_dir), data_dir), EarlierAnswers()
+    receipts, earlier = ReceiptLog(store, load_signer(data_dir), data_dir), EarlierAnswers()
     default = policies.get("default").ref
     records = Records(receipts, ValueDigests(b"k" * 32), lambda: default, engine_version=detector.version)
     protection = Protection(

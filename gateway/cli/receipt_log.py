@@ -9,10 +9,9 @@ from contextlib import contextmanager
 from gateway.cli.store_commands import open_kept_store
 from gateway.config.settings import Settings, SettingsError
 from gateway.receipt_log import ReceiptLog
-from gateway.receipt_log.key_loading import find_signer, signer_of
+from gateway.receipt_log.signing_key import FILE, find_signer, load_signer, signer_of
 from gateway.receipts import Signer
 from gateway.receipts.records import decoded
-from gateway.receipts.signing import FILE
 from gateway.store import ReadOnlyStore, Store
 
 
@@ -35,7 +34,7 @@ def installed_signer(store: ReadOnlyStore, settings: Settings) -> Signer:
     Raises SettingsError.
     """
     if settings.signing_key is not None:
-        return Signer.load(settings.data_dir, settings.signing_key)
+        return load_signer(settings.data_dir, settings.signing_key)
     if not (settings.data_dir / FILE).is_file():
         raise SettingsError(
             f"{FILE} is missing from data_dir, so receipts cannot be verified; restore it from a backup"
@@ -43,4 +42,4 @@ def installed_signer(store: ReadOnlyStore, settings: Settings) -> Signer:
     # After a rotation that was interrupted, until the next start, the log is signed by the key that is about to follow.
     head = store.read(lambda stored: stored.receipts.head())
     found = find_signer(settings.data_dir, decoded(head.checkpoint)) if head is not None else None
-    return found or Signer.load(settings.data_dir)
+    return found or load_signer(settings.data_dir)

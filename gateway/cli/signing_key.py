@@ -5,7 +5,7 @@ import argparse
 from gateway.cli.console import exit_status, print_json
 from gateway.cli.receipt_log import open_log
 from gateway.config.settings import Settings, SettingsError
-from gateway.receipt_log.rotation import rotate_signing_key
+from gateway.receipt_log.signing_key import rotate_signing_key
 from gateway.receipts.signing import Verifier
 
 
@@ -18,7 +18,7 @@ def _rotate(settings: Settings, *, as_json: bool) -> int:
     if settings.signing_key is not None:
         raise SettingsError("signing_key is set, so its key cannot be replaced here; remove the setting first")
     with open_log(settings) as (_, log, old):
-        new = rotate_signing_key(log, settings.data_dir)
+        new = rotate_signing_key(settings.data_dir, log.rotate)
     if as_json:
         print_json({name: _key(key) for name, key in (("old", old), ("new", new))})
     else:

@@ -13,8 +13,7 @@ value_search     finds the receipts of a value by its keyed digest
 audit            verifies the log and proves what is in it, from outside the gateway
 export           exports the log as one file, or as one file for each day
 pruning          decides which records a pruning deletes
-key_loading      loads the signing key; never makes a new one for existing records
-rotation         replaces the signing key
+signing_key      the file of the signing key: loaded, never made anew beside records, and replaced
 
 `gateway.receipts` has the records, proofs and verification, which need no store.
 """

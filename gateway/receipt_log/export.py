@@ -1,4 +1,4 @@
-"""Exports the log: as one file, or as one file for each day, which is verified alone and begins where the last one ends.
+"""Exports the log: as one file, or as one for each day, which is verified alone and begins where the last one ends.
 
     <folder>/2026/11/2026-11-25.ndjson
 

@@ -14,11 +14,11 @@ from gateway.errors import Conflict, NotFound, Unavailable
 from gateway.models import Caller, Scope
 from gateway.receipt_log.chain import Chain
 from gateway.receipt_log.checkpoint_file import CheckpointWriter, read_checkpoint
-from gateway.receipt_log.key_loading import find_signer
 from gateway.receipt_log.log_walk import LogWalk
 from gateway.receipt_log.proofs import Inclusion, latest_checkpoint, prove_inclusion, verify_by_proof
 from gateway.receipt_log.pruning import find_boundary
 from gateway.receipt_log.retry_queue import RetryQueue, Write
+from gateway.receipt_log.signing_key import find_signer
 from gateway.receipt_log.value_search import FoundReceipts, SoughtValue, find_receipts, use_value_key
 from gateway.receipts.checkpoint import verifier_key
 from gateway.receipts.client_view import without_numbers

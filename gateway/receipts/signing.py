@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from hashlib import sha256
-from pathlib import Path
 from typing import Protocol, Self
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
@@ -14,14 +13,6 @@ from cryptography.hazmat.primitives.serialization import (
     PublicFormat,
     load_pem_private_key,
 )
-from pydantic import SecretStr
-
-from gateway.config.durable_files import create
-from gateway.config.settings import SettingsError
-
-FILE = "signing.key"
-NEXT = "signing.key.next"
-"""The key that is about to replace the one in `FILE`."""
 
 
 class Keys(Protocol):
@@ -84,36 +75,13 @@ class Signer(Verifier):
         self._key = key
 
     @classmethod
-    def load(cls, data_dir: Path, given: SecretStr | None = None) -> Self:
-        """Loads the `given` key, or else the one in `data_dir`, which the first start creates (PKCS #8 in PEM, 0600).
-
-        Processes that start at once get the same key. Raises SettingsError for a damaged file; it is not replaced,
-        since earlier receipts could not be verified with a new key.
-        """
-        if given is not None:
-            damaged = "signing_key: it must be an Ed25519 key (PKCS #8 in PEM)"
-            return cls._parse(given.get_secret_value().encode(), damaged)
-        path = data_dir / FILE
-        if not path.exists():
-            data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-            create(path, new_key())
-        return cls.read(path)
-
-    @classmethod
-    def read(cls, path: Path) -> Self:
-        """Reads a key from its file. Raises SettingsError, OSError."""
-        damaged = f"{path.name} in data_dir is damaged: it must hold an Ed25519 key; restore it from a backup"
-        return cls._parse(path.read_bytes(), damaged)
-
-    @classmethod
-    def _parse(cls, pem: bytes, damaged: str) -> Self:
+    def from_pem(cls, pem: bytes) -> Self | None:
+        """Reads a private key. Returns None for anything but an Ed25519 key (PKCS #8 in PEM)."""
         try:
-            stored = load_pem_private_key(pem, password=None)
+            key = load_pem_private_key(pem, password=None)
         except (ValueError, TypeError, UnsupportedAlgorithm):
-            stored = None
-        if not isinstance(stored, Ed25519PrivateKey):
-            raise SettingsError(damaged)
-        return cls(stored)
+            return None
+        return cls(key) if isinstance(key, Ed25519PrivateKey) else None
 
     def sign(self, message: bytes) -> bytes:
         """Returns the signature, 64 bytes."""

@@ -15,6 +15,7 @@ from gateway.receipt_log import ReceiptLog
 from gateway.receipt_log.audit import prove, prove_extension
 from gateway.receipt_log.checkpoint_file import FILE, read_checkpoint
 from gateway.receipt_log.export import export
+from gateway.receipt_log.signing_key import load_signer
 from gateway.receipts import OutcomeDraft, Receipt, Signer
 from gateway.receipts.checkpoint import parse_checkpoint, verify_checkpoint
 from gateway.receipts.offline import parse_key, parse_keys, verify_consistency, verify_proof
@@ -39,7 +40,7 @@ def _written(folder: Path) -> tuple[Signer, Path]:
 
     with opened(data) as log:
         asyncio.run(fill(log))
-    return Signer.load(data), data
+    return load_signer(data), data
 
 
 def _keys(signer: Signer) -> GivenKeys:

@@ -11,7 +11,8 @@ import pytest
 from gateway.errors import Conflict
 from gateway.models import Action, RiskLevel, RouteDecision
 from gateway.receipt_log import ReceiptLog
-from gateway.receipts import OPERATIONS, OUTCOMES, OutcomeDraft, Signer
+from gateway.receipt_log.signing_key import load_signer
+from gateway.receipts import OPERATIONS, OUTCOMES, OutcomeDraft
 from gateway.store import open_store
 from gateway.usage import usage
 from tests.gateway.receipt_log.support import OPERATOR, draft
@@ -69,7 +70,7 @@ async def test_the_meters_are_the_sums_of_the_receipts(
     written = "gateway.receipts.records._now"
     monkeypatch.setattr(written, lambda: f"2030-0{dice.randint(1, 2)}-{dice.randint(1, 28):02}T12:00:00.000Z")
     store = open_store(data_dir)
-    log = ReceiptLog(store, Signer.load(data_dir), data_dir)
+    log = ReceiptLog(store, load_signer(data_dir), data_dir)
     broken = False
 
     def hook(db: object) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from gateway.config.settings import BUILTIN_POLICIES
 from gateway.policy import PolicyRegistry
-from gateway.receipts import Signer
+from gateway.receipt_log.signing_key import load_signer
 from run_proxy import main
 from tests.gateway.receipts.verifier import REFUSALS, verify
 
@@ -35,7 +35,7 @@ class Command:
 
 def verified_by_both(command: Command, file: Path, *keys: str) -> Any:
     """Returns what `verify FILE` prints with the keys, or else the installation's; the second verifier agrees."""
-    keys = keys or (Signer.load(command.data_dir).public_bytes.hex(),)
+    keys = keys or (load_signer(command.data_dir).public_bytes.hex(),)
     options = [word for key in keys for word in ("--key", key)]
     status, done = command.json("receipts", "verify", str(file), *options)
     assert status == (0 if done["valid"] else 1)

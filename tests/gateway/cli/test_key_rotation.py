@@ -11,12 +11,11 @@ import pytest
 
 from gateway.config.settings import SettingsError
 from gateway.errors import Unavailable
-from gateway.receipt_log import ReceiptLog, rotation
-from gateway.receipt_log.key_loading import signer_of
+from gateway.receipt_log import ReceiptLog, signing_key
+from gateway.receipt_log.signing_key import FILE, NEXT, load_signer, signer_of
 from gateway.receipts import Signer
 from gateway.receipts.checkpoint import sign_checkpoint
 from gateway.receipts.records import seal
-from gateway.receipts.signing import FILE, NEXT
 from gateway.store import open_store
 from tests.gateway.cli.support import DEFAULT, Command, checked
 from tests.gateway.receipt_log.support import OPERATOR, draft, opened
@@ -24,7 +23,7 @@ from tests.gateway.receipts.verifier import canonical_form, tree_root
 
 
 def public_key(command: Command) -> str:
-    return Signer.load(command.data_dir).public_bytes.hex()
+    return load_signer(command.data_dir).public_bytes.hex()
 
 
 def rotate(command: Command) -> tuple[str, str]:
@@ -69,7 +68,7 @@ def test_receipts_before_and_after_verify_with_both_keys(command: Command, ids: 
 
 
 def test_the_old_key_signs_nothing_more(command: Command, ids: list[str], tmp_path: Path) -> None:
-    thief = Signer.load(command.data_dir)
+    thief = load_signer(command.data_dir)
     old, new = rotate(command)
     append(command.data_dir, "req_0a")
     file = tmp_path / "log.ndjson"
@@ -107,7 +106,7 @@ async def test_a_running_gateway_takes_the_new_key_over(command: Command) -> Non
         log.check()
         assert (await log.verify("req_01", OPERATOR)).valid
         anchor = await log.anchor_payload("req_01", OPERATOR)
-        assert (anchor["public_key"], anchor["key_id"]) == (new, Signer.load(data_dir).key_id)
+        assert (anchor["public_key"], anchor["key_id"]) == (new, load_signer(data_dir).key_id)
         after = await log.append(draft("req_02", policy=DEFAULT), "key_anna")
         assert (await log.verify("req_02", OPERATOR)).valid
         third = rotate_within(data_dir)
@@ -122,8 +121,8 @@ async def test_a_running_gateway_takes_the_new_key_over(command: Command) -> Non
 def rotate_within(data_dir: Path) -> str:
     store = open_store(data_dir)
     try:
-        log = ReceiptLog(store, Signer.load(data_dir), data_dir)
-        return rotation.rotate_signing_key(log, data_dir).key_id
+        log = ReceiptLog(store, load_signer(data_dir), data_dir)
+        return signing_key.rotate_signing_key(data_dir, log.rotate).key_id
     finally:
         store.close()
 
@@ -144,7 +143,7 @@ def test_a_start_completes_what_a_crash_interrupted(
     with monkeypatch.context() as patched:
         if after == "the record is durable":
             patched.setattr(
-                rotation.Path, "replace", lambda path, to: crash() if path.name == NEXT else replace(path, to)
+                signing_key.Path, "replace", lambda path, to: crash() if path.name == NEXT else replace(path, to)
             )
         else:
             patched.setattr(ReceiptLog, "rotate", crash)
@@ -171,7 +170,7 @@ async def start_and_record(data_dir: Path) -> None:
 
 def test_a_key_put_in_place_without_a_record_is_refused(command: Command, ids: list[str]) -> None:
     (command.data_dir / FILE).unlink()
-    Signer.load(command.data_dir)
+    load_signer(command.data_dir)
     with pytest.raises(SettingsError, match="not the key"):
         asyncio.run(start_and_record(command.data_dir))
     assert command("keys", "rotate", "--signing") == (2, "")

@@ -10,7 +10,7 @@ import pytest
 
 from gateway.config.installation_key import installation_key
 from gateway.config.settings import load_settings
-from gateway.receipts import Signer
+from gateway.receipt_log.signing_key import load_signer
 from gateway.store import open_store
 from gateway.store.rows import KeyCallRow
 from run_proxy import main
@@ -103,7 +103,7 @@ def test_a_rotation_that_would_ignore_an_option_is_refused(
 ) -> None:
     command("keys", "list")
     installation_key(load_settings(data_dir=data_dir))
-    Signer.load(data_dir)
+    load_signer(data_dir)
     before = {file.name: file.read_bytes() for file in data_dir.glob("*.key")}
     with pytest.raises(SystemExit) as ended:
         command("keys", "rotate", which, *option)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gateway.receipts import Signer
+from gateway.receipt_log.signing_key import load_signer
 from gateway.receipts.checkpoint import verifier_key
 from tests.conftest import ROOT
 from tests.gateway.cli.support import Command, verified_by_both
@@ -39,7 +39,7 @@ def test_an_export_is_verified_by_the_program_of_the_documentation(
     status, done = command.json("receipts", "export", "--output", str(file))
     assert (status, done["records"], done["file"]) == (0, 4, str(file))
     assert file.stat().st_mode & 0o077 == 0
-    key = Signer.load(command.data_dir).public_bytes.hex()
+    key = load_signer(command.data_dir).public_bytes.hex()
     assert checker()(file, key) == 4
     assert verified(command, file)[0]
     lines = [json.loads(line) for line in file.read_text().splitlines()]
@@ -54,9 +54,9 @@ def test_an_export_is_verified_by_the_program_of_the_documentation(
 def test_an_export_is_valid_for_its_key_alone(command: Command, ids: list[str], tmp_path: Path) -> None:
     file = tmp_path / "receipts.ndjson"
     command("receipts", "export", "--output", str(file))
-    key = verifier_key(Signer.load(command.data_dir))
+    key = verifier_key(load_signer(command.data_dir))
     assert command.json("receipts", "verify", str(file), "--key", key)[0] == 0
-    other = Signer.load(tmp_path / "other").public_bytes.hex()
+    other = load_signer(tmp_path / "other").public_bytes.hex()
     status, done = command.json("receipts", "verify", str(file), "--key", other)
     assert (status, done["valid"]) == (1, False)
     for wrong in ("", "00", "zz" * 32, key[:-4] + "AAA=", key.replace("receipt-log", "other")):
@@ -77,12 +77,12 @@ def test_a_proof_for_an_earlier_checkpoint(command: Command, ids: list[str], tmp
         assert (valid, done["log"]["size"]) == (True, size)
     for size in ("1", "5"):
         assert command("receipts", "prove", ids[1], "--size", size) == (1, "")
-    status, text = command("receipts", "verify", str(file), "--key", Signer.load(command.data_dir).public_bytes.hex())
+    status, text = command("receipts", "verify", str(file), "--key", load_signer(command.data_dir).public_bytes.hex())
     assert (status, "Valid: the receipt is one of the 4 records of the checkpoint." in text) == (0, True)
 
 
 def test_a_log_extends_what_it_was(command: Command, ids: list[str], tmp_path: Path) -> None:
-    file, key = tmp_path / "proof.json", Signer.load(command.data_dir).public_bytes.hex()
+    file, key = tmp_path / "proof.json", load_signer(command.data_dir).public_bytes.hex()
     for old in range(5):
         for new in range(old, 5):
             status, out = command("receipts", "consistency", str(old), "--size", str(new))
@@ -108,7 +108,7 @@ def test_an_attacked_log_is_exported_and_refused_elsewhere(
     attack(log_dir, VECTORS[name])
     file = tmp_path / "receipts.ndjson"
     assert command("receipts", "export", "--output", str(file))[0] == 0
-    key = Signer.load(log_dir).public_bytes.hex()
+    key = load_signer(log_dir).public_bytes.hex()
     assert verified(command, file)[0] == (name in BESIDE)
     if name in BESIDE | SPELLED:
         assert checker()(file, key) == 6
@@ -119,7 +119,7 @@ def test_an_attacked_log_is_exported_and_refused_elsewhere(
 
 def test_only_a_regular_file_is_read(command: Command, ids: list[str], tmp_path: Path) -> None:
     """A device or pipe may have no end."""
-    key = Signer.load(command.data_dir).public_bytes.hex()
+    key = load_signer(command.data_dir).public_bytes.hex()
     for path in (os.devnull, str(tmp_path)):
         assert command("receipts", "verify", path, "--key", key) == (1, "")
         assert "not a regular file" in command.errors

@@ -14,7 +14,8 @@ import pytest
 
 from gateway.errors import Unavailable
 from gateway.receipt_log import ReceiptLog, pruning
-from gateway.receipts import OutcomeDraft, Signer, records
+from gateway.receipt_log.signing_key import load_signer
+from gateway.receipts import OutcomeDraft, records
 from tests.gateway.cli.support import DEFAULT, Command, checked
 from tests.gateway.receipt_log.support import OPERATOR, draft, opened
 
@@ -210,7 +211,7 @@ def test_each_day_is_verified_alone(command: Command, days: Path, tmp_path: Path
         assert file.stat().st_mode & 0o077 == 0
     for one, other in pairwise(map(lines_of, files)):
         assert (one[-1]["size"], one[-1]["hash"]) == (other[1]["size"], other[1]["hash"]), "no record lies between them"
-    key = Signer.load(days).public_bytes.hex()
+    key = load_signer(days).public_bytes.hex()
     said = command("receipts", "verify", str(files[2]), "--key", key)[1]
     assert "Valid: records 531 to 536 of the log." in said
 

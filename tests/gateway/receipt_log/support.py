@@ -12,7 +12,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from gateway.models import Caller, PolicyRef, Scope
 from gateway.receipt_log import ReceiptLog
-from gateway.receipts import ReceiptDraft, Signer
+from gateway.receipt_log.signing_key import load_signer
+from gateway.receipts import ReceiptDraft
 from gateway.store import open_store
 from tests.gateway.receipts.verifier import check_checkpoint, check_record, tree_root
 
@@ -43,7 +44,7 @@ def draft(request_id: str | None = None, **changes: Any) -> ReceiptDraft:
 def opened(data_dir: Path) -> Iterator[ReceiptLog]:
     store = open_store(data_dir)
     try:
-        yield ReceiptLog(store, Signer.load(data_dir), data_dir)
+        yield ReceiptLog(store, load_signer(data_dir), data_dir)
     finally:
         store.close()
 

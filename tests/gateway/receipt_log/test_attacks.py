@@ -26,6 +26,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from gateway.errors import Unavailable
 from gateway.receipt_log.audit import audit
 from gateway.receipt_log.checkpoint_file import FILE, read_checkpoint
+from gateway.receipt_log.signing_key import load_signer
 from gateway.receipts import Signer
 from gateway.receipts.checkpoint import sign_checkpoint
 from gateway.store import open_read_only
@@ -72,7 +73,7 @@ def attack(data_dir: Path, vector: dict[str, Any]) -> None:
         # SQLite hands what is no UTF-8 to functions as bytes only.
         conn.execute(statement.replace("sha256(body)", "sha256(CAST(body AS BLOB))"))
     if vector.get("rehash"):
-        rewrite(conn, vector, Signer.load(data_dir))
+        rewrite(conn, vector, load_signer(data_dir))
     conn.commit()
     conn.close()
 
@@ -101,7 +102,7 @@ def rewrite(conn: sqlite3.Connection, vector: dict[str, Any], ours: Signer) -> N
 
 
 async def test_the_log_that_is_attacked_is_good(log_dir: Path) -> None:
-    assert reference_check(log_dir / "gateway.db", Signer.load(log_dir).public_key) == 6
+    assert reference_check(log_dir / "gateway.db", load_signer(log_dir).public_key) == 6
     kinds = [(sequence, kind) for sequence, kind, *_ in raw_rows(log_dir / "gateway.db")]
     assert [sequence for sequence, kind in kinds if kind == "outcome"] == [3, 5]
     with opened(log_dir) as log:
@@ -116,7 +117,7 @@ async def test_an_attack_is_found(name: str, log_dir: Path) -> None:
     with opened(log_dir) as log:
         if vector["verify"] is None:
             with open_read_only(log_dir) as look:
-                done = audit(look, Signer.load(log_dir), read_checkpoint(log_dir), lambda _: None)
+                done = audit(look, load_signer(log_dir), read_checkpoint(log_dir), lambda _: None)
             verification = done.as_dict()
         else:
             verification = (await log.verify(vector["verify"], OPERATOR)).as_dict()
@@ -141,7 +142,7 @@ def test_the_reference_finds_it_too(name: str, log_dir: Path) -> None:
     vector = VECTORS[name]
     attack(log_dir, vector)
     with pytest.raises(FOUND):
-        reference_check(log_dir / "gateway.db", Signer.load(log_dir).public_key)
+        reference_check(log_dir / "gateway.db", load_signer(log_dir).public_key)
 
 
 # A signature is checked where it is asked about. A start and a health check read the columns beside it.

@@ -18,7 +18,7 @@ from gateway.errors import Unavailable
 from gateway.receipt_log import ReceiptLog, checkpoint_file
 from gateway.receipt_log.audit import audit
 from gateway.receipt_log.checkpoint_file import FILE, read_checkpoint, write_checkpoint
-from gateway.receipts import Signer
+from gateway.receipt_log.signing_key import load_signer
 from gateway.receipts.checkpoint import parse_checkpoint, sign_checkpoint, verify_checkpoint
 from gateway.store import open_read_only
 from run_proxy import main
@@ -34,7 +34,7 @@ def start(data_dir: Path) -> Any:
 def remembered(data_dir: Path) -> int:
     checkpoint = read_checkpoint(data_dir)
     assert checkpoint is not None
-    assert verify_checkpoint(checkpoint.note, Signer.load(data_dir)) == checkpoint
+    assert verify_checkpoint(checkpoint.note, load_signer(data_dir)) == checkpoint
     return checkpoint.size
 
 
@@ -57,7 +57,7 @@ async def test_a_head_is_signed_and_remembered_from_the_first_start(data_dir: Pa
         log.check()
     assert remembered(data_dir) == 0
     assert (data_dir / FILE).stat().st_mode & 0o077 == 0
-    assert reference_check(data_dir / "gateway.db", Signer.load(data_dir).public_key) == 0
+    assert reference_check(data_dir / "gateway.db", load_signer(data_dir).public_key) == 0
     await append(data_dir, "req_01", "req_02")
     assert remembered(data_dir) == 2
     assert orjson.loads((data_dir / FILE).read_bytes()).keys() == {"format", "version", "checkpoint"}
@@ -115,7 +115,7 @@ async def test_an_older_copy_of_the_database_is_named(data_dir: Path, tmp_path: 
     shutil.copy(data_dir / "gateway.db", tmp_path / "older.db")
     await append(data_dir, "req_03")
     shutil.copy(tmp_path / "older.db", data_dir / "gateway.db")
-    reference_check(data_dir / "gateway.db", Signer.load(data_dir).public_key)
+    reference_check(data_dir / "gateway.db", load_signer(data_dir).public_key)
     with opened(data_dir) as log:
         assert "its head is of … records, and receipts.checkpoint remembers …" in await refusal(log)
         verification = await log.verify("req_01", OPERATOR)
@@ -186,7 +186,7 @@ async def test_an_emptied_log_without_its_checkpoint_is_named_at_every_start(
             assert "the usage meters count … records, and it has …" in await refusal(log)
         assert not (data_dir / FILE).exists()
         with open_read_only(data_dir) as look:
-            done = audit(look, Signer.load(data_dir), read_checkpoint(data_dir), lambda _: None)
+            done = audit(look, load_signer(data_dir), read_checkpoint(data_dir), lambda _: None)
         assert [check.name for check in done.checks if not check.ok] == ["head", "checkpoint"]
 
 
@@ -238,13 +238,13 @@ async def test_no_key_is_made_beside_a_checkpoint_whose_log_is_gone(data_dir: Pa
     (data_dir / "signing.key").unlink()
     with pytest.raises(SettingsError, match="missing"):
         await start(data_dir)
-    Signer.load(data_dir)
+    load_signer(data_dir)
     with pytest.raises(SettingsError, match="not the key"):
         await start(data_dir)
 
 
 def test_a_checkpoint_never_goes_back(data_dir: Path) -> None:
-    signer = Signer.load(data_dir)
+    signer = load_signer(data_dir)
     for size, kept in ((3, 3), (2, 3), (4, 4), (0, 4)):
         write_checkpoint(data_dir, sign_checkpoint(size, bytes([size]) * 32, signer))
         assert remembered(data_dir) == kept
@@ -266,7 +266,7 @@ async def test_requests_go_on_while_the_file_cannot_be_written(
 
 
 def test_a_note_is_read_as_it_is_written(tmp_path: Path) -> None:
-    checkpoint = sign_checkpoint(7, b"\xab" * 32, Signer.load(tmp_path))
+    checkpoint = sign_checkpoint(7, b"\xab" * 32, load_signer(tmp_path))
     note = checkpoint.note
     assert parse_checkpoint(note) == checkpoint
     for damaged in ("", note[1:], note.replace("\n7\n", "\n07\n"), note.replace("\n7\n", "\n-7\n"), note.strip()[:60]):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gateway.receipt_log.checkpoint_file import read_checkpoint
-from gateway.receipts import Signer
+from gateway.receipt_log.signing_key import load_signer
 from tests.conftest import ROOT
 from tests.gateway.receipt_log.support import OPERATOR, draft, opened, raw_rows, reference_check
 
@@ -59,7 +59,7 @@ async def test_what_was_acknowledged_survives_sigkill(data_dir: Path) -> None:
     acknowledged = {line for line in lines if len(line) == len("req_") + 32}
     assert len(acknowledged) >= 190
     path = data_dir / "gateway.db"
-    size = reference_check(path, Signer.load(data_dir).public_key)
+    size = reference_check(path, load_signer(data_dir).public_key)
     remembered = read_checkpoint(data_dir)
     assert remembered is None or remembered.size <= size, "it is never ahead of the log"
     assert acknowledged <= {request_id for _, kind, request_id, *_ in raw_rows(path) if kind == "receipt"}
@@ -84,7 +84,7 @@ async def test_two_processes_keep_one_linear_chain(data_dir: Path) -> None:
         assert verification.valid
         assert verification.log.size == size
     assert all(len(out.split()) == 1 + 4 * 25 for out, _ in said)
-    assert reference_check(data_dir / "gateway.db", Signer.load(data_dir).public_key) == size
+    assert reference_check(data_dir / "gateway.db", load_signer(data_dir).public_key) == size
 
 
 async def test_a_writer_stuck_elsewhere_is_waited_for(data_dir: Path) -> None:

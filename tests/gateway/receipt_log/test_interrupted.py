@@ -9,7 +9,8 @@ import pytest
 
 from gateway.receipt_log import ReceiptLog
 from gateway.receipt_log.interrupted import FILE, Interrupted
-from gateway.receipts import OutcomeDraft, Signer
+from gateway.receipt_log.signing_key import load_signer
+from gateway.receipts import OutcomeDraft
 from gateway.receipts.drafts import EXCHANGES, OPERATIONS
 from gateway.store import open_store
 from tests.gateway.receipt_log.support import OPERATOR, draft, opened
@@ -27,7 +28,7 @@ sys.stdin.read()
 async def start(data_dir: Path) -> None:
     """Does what a start does with the exchanges that it finds."""
     store = open_store(data_dir)
-    interrupted = Interrupted(store, ReceiptLog(store, Signer.load(data_dir), data_dir), data_dir)
+    interrupted = Interrupted(store, ReceiptLog(store, load_signer(data_dir), data_dir), data_dir)
     await interrupted.close_all()
     store.close()
     interrupted.release()

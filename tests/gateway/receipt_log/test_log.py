@@ -11,7 +11,8 @@ import rfc8785
 
 from gateway.errors import Conflict, NotFound
 from gateway.receipt_log import ReceiptLog
-from gateway.receipts import OutcomeDraft, Signer
+from gateway.receipt_log.signing_key import load_signer
+from gateway.receipts import OutcomeDraft
 from gateway.receipts.checkpoint import verifier_key
 from tests.gateway.receipt_log.support import ANNA, BERT, OPERATOR, draft, opened, reference_check
 from tests.gateway.receipts.verifier import check_checkpoint, check_inclusion
@@ -25,7 +26,7 @@ def log(data_dir: Path) -> Iterator[ReceiptLog]:
 
 async def test_a_receipt_is_on_the_wire_as_the_design_says(log: ReceiptLog, data_dir: Path) -> None:
     receipt = (await log.append(draft("req_01"), ANNA.key_id)).as_dict()
-    signer = Signer.load(data_dir)
+    signer = load_signer(data_dir)
     assert receipt.pop("created_at").endswith("Z")
     assert len(bytes.fromhex(receipt.pop("signature"))) == 64
     assert len(bytes.fromhex(receipt.pop("hash"))) == 32
@@ -55,7 +56,7 @@ async def test_anybody_can_check_a_served_receipt_with_the_public_key(log: Recei
         hash_, signature = record.pop("hash"), record.pop("signature")
         digest = sha256(rfc8785.dumps(record)).digest()
         assert digest.hex() == hash_
-        Signer.load(data_dir).public_key.verify(bytes.fromhex(signature), digest)
+        load_signer(data_dir).public_key.verify(bytes.fromhex(signature), digest)
 
 
 async def test_an_outcome_is_a_second_record_of_the_same_request(log: ReceiptLog) -> None:
@@ -141,7 +142,7 @@ async def test_the_anchor_payload_commits_to_receipt_and_log(log: ReceiptLog, da
     last = await log.append(draft(), BERT.key_id)
     anchor = await log.anchor_payload(receipt.request_id, ANNA)
     assert anchor["submitted"] is False
-    signer = Signer.load(data_dir)
+    signer = load_signer(data_dir)
     size, root = check_checkpoint(anchor["checkpoint"], [signer.public_key])
     assert size == 2
     assert anchor["log"] == {"size": 2, "head": last.hash, "root": root.hex()}
@@ -166,7 +167,7 @@ async def test_a_good_log_verifies_and_the_reference_agrees(log: ReceiptLog, dat
         assert verification.as_dict()["valid"] is True
         assert all(check["ok"] for check in verification.as_dict()["checks"])
         assert verification.log.size == 40
-    assert reference_check(data_dir / "gateway.db", Signer.load(data_dir).public_key) == 40
+    assert reference_check(data_dir / "gateway.db", load_signer(data_dir).public_key) == 40
 
 
 async def test_the_chain_goes_on_after_a_restart(data_dir: Path) -> None:
@@ -175,7 +176,7 @@ async def test_the_chain_goes_on_after_a_restart(data_dir: Path) -> None:
             receipt = await log.append(draft(), ANNA.key_id)
             assert receipt.sequence == size
             assert (await log.verify(receipt.request_id, ANNA)).valid
-    assert reference_check(data_dir / "gateway.db", Signer.load(data_dir).public_key) == 3
+    assert reference_check(data_dir / "gateway.db", load_signer(data_dir).public_key) == 3
 
 
 async def test_a_long_chain_is_followed_in_chunks(log: ReceiptLog, data_dir: Path) -> None:

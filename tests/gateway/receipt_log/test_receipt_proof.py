@@ -10,7 +10,8 @@ import pytest
 
 from gateway.receipt_log.audit import verify_receipt
 from gateway.receipt_log.checkpoint_file import FILE, read_checkpoint
-from gateway.receipts import OutcomeDraft, Signer, Verification
+from gateway.receipt_log.signing_key import load_signer
+from gateway.receipts import OutcomeDraft, Verification
 from gateway.store import open_read_only
 from gateway.store.sqlite.receipts import SqliteReceipts
 from tests.gateway.receipt_log.support import OPERATOR, draft, opened
@@ -39,7 +40,7 @@ async def verified(data_dir: Path, request_id: str) -> Verification:
     with opened(data_dir) as log:
         said = await log.verify(request_id, OPERATOR)
     with open_read_only(data_dir) as store:
-        signer, remembered = Signer.load(data_dir), read_checkpoint(data_dir)
+        signer, remembered = load_signer(data_dir), read_checkpoint(data_dir)
         assert names(verify_receipt(store, signer, remembered, request_id, lambda _: None)) == names(said)
     return said
 
@@ -97,7 +98,7 @@ async def test_what_does_not_hold_is_named_by_the_walk(data_dir: Path, statement
     ids = await fill(data_dir)
     change(data_dir, statement)
     with open_read_only(data_dir) as store:
-        signer, remembered = Signer.load(data_dir), read_checkpoint(data_dir)
+        signer, remembered = load_signer(data_dir), read_checkpoint(data_dir)
         found = names(verify_receipt(store, signer, remembered, ids[9], lambda _: None))
     assert found[fails] is False
     assert "inclusion" not in found
@@ -110,7 +111,7 @@ async def test_without_the_remembered_checkpoint_the_log_is_walked(
     ids = await fill(data_dir)
     spoil(data_dir / FILE)
     with open_read_only(data_dir) as store:
-        signer, remembered = Signer.load(data_dir), read_checkpoint(data_dir)
+        signer, remembered = load_signer(data_dir), read_checkpoint(data_dir)
         assert names(verify_receipt(store, signer, remembered, ids[9], lambda _: None))["checkpoint"] is False
 
 
@@ -119,6 +120,6 @@ async def test_a_log_that_grew_since_the_remembered_checkpoint_extends_it(data_d
     older = read_checkpoint(data_dir)
     await fill(data_dir, 400)
     with open_read_only(data_dir) as store:
-        verification = verify_receipt(store, Signer.load(data_dir), older, ids[9], lambda _: None)
+        verification = verify_receipt(store, load_signer(data_dir), older, ids[9], lambda _: None)
     assert verification.valid
     assert "inclusion" in names(verification)

@@ -11,7 +11,8 @@ import pytest
 from gateway.errors import Unavailable
 from gateway.receipt_log import ReceiptLog
 from gateway.receipt_log import retry_queue as owed
-from gateway.receipts import OutcomeDraft, Signer
+from gateway.receipt_log.signing_key import load_signer
+from gateway.receipts import OutcomeDraft
 from gateway.store import Repositories, Store
 from gateway.store.sqlite.writer import SUBMIT_LIMIT
 from gateway.usage import usage
@@ -36,7 +37,7 @@ class Disk:
 
 @pytest.fixture
 def log(store: Store, data_dir: Path) -> ReceiptLog:
-    return ReceiptLog(store, Signer.load(data_dir), data_dir)
+    return ReceiptLog(store, load_signer(data_dir), data_dir)
 
 
 @pytest.fixture
@@ -80,7 +81,7 @@ async def test_they_are_written_with_what_is_written_next(
     await settled(store)
     assert outcomes(data_dir) == waiting
     assert (await log.verify(last.request_id, OPERATOR)).valid
-    assert reference_check(data_dir / "gateway.db", Signer.load(data_dir).public_key) == 2 * number + 2
+    assert reference_check(data_dir / "gateway.db", load_signer(data_dir).public_key) == 2 * number + 2
     assert (await usage(store))["outcomes"] == {"answered": number}
 
 

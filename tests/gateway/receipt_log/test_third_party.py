@@ -20,6 +20,7 @@ from tlog_scales.tlog import (
 
 from gateway.receipt_log import ReceiptLog
 from gateway.receipt_log.audit import prove, prove_extension
+from gateway.receipt_log.signing_key import load_signer
 from gateway.receipts import Signer
 from gateway.receipts.checkpoint import verifier_key
 from gateway.store import open_read_only
@@ -39,7 +40,7 @@ def signer(data_dir: Path) -> Signer:
 
     with opened(data_dir) as log:
         asyncio.run(fill(log))
-    return Signer.load(data_dir)
+    return load_signer(data_dir)
 
 
 def checked(note: str, signer: Signer) -> Checkpoint:
@@ -91,7 +92,7 @@ def test_what_was_changed_holds_nowhere(data_dir: Path, signer: Signer, tmp_path
     with pytest.raises((ConsistencyProofInvalid, InvalidSignature)):
         check_consistency(old, signer)
     with pytest.raises(RuntimeError, match="no signature matched"):
-        check_inclusion(proofs[0], Signer.load(tmp_path / "other"))
+        check_inclusion(proofs[0], load_signer(tmp_path / "other"))
 
 
 def with_another_root(proof: dict[str, Any]) -> dict[str, Any]:

@@ -12,8 +12,8 @@ import pytest
 from gateway.errors import Unavailable
 from gateway.receipt_log import ReceiptLog
 from gateway.receipt_log.checkpoint_file import FILE
+from gateway.receipt_log.signing_key import load_signer
 from gateway.receipt_log.tree import IncompleteTree, StoredTree
-from gateway.receipts import Signer
 from gateway.receipts.merkle import extends
 from gateway.store import open_read_only
 from tests.gateway.receipt_log.support import OPERATOR, draft, opened, raw_rows, reference_check
@@ -59,7 +59,7 @@ async def test_a_log_goes_on_after_a_restart(count: int, data_dir: Path) -> None
         anchor = await log.anchor_payload(request_id, OPERATOR)
         receipt = (await log.get(request_id, OPERATOR)).as_dict()
         assert (await log.verify(request_id, OPERATOR)).valid
-    key = Signer.load(data_dir).public_key
+    key = load_signer(data_dir).public_key
     check_inclusion(receipt, anchor, [key])
     assert reference_check(data_dir / "gateway.db", key) == count + 1
 
@@ -95,7 +95,7 @@ async def test_a_subtree_invented_in_advance_changes_nothing(data_dir: Path) -> 
         change(data_dir, "INSERT INTO receipts_tree VALUES (1, 0, ?)", [bytes(32)])
         (*_, last) = await fill(log, 100)
         assert (await log.verify(last, OPERATOR)).valid
-    assert reference_check(data_dir / "gateway.db", Signer.load(data_dir).public_key) == 300
+    assert reference_check(data_dir / "gateway.db", load_signer(data_dir).public_key) == 300
 
 
 async def test_records_changed_before_a_start_are_not_signed_again(data_dir: Path) -> None:

@@ -11,8 +11,9 @@ import pytest
 from gateway.errors import Conflict
 from gateway.protection.value_digests import MOST_VALUES, ValueDigests
 from gateway.receipt_log import ReceiptLog
+from gateway.receipt_log.signing_key import load_signer
 from gateway.receipt_log.value_search import FoundReceipts
-from gateway.receipts import OutcomeDraft, Signer, records
+from gateway.receipts import OutcomeDraft, records
 from tests.gateway.receipt_log.support import ANNA, OPERATOR, draft, opened, reference_check
 
 DIGESTS = ValueDigests(bytes(32))
@@ -62,7 +63,7 @@ async def test_the_log_is_the_same_with_and_without_digests(log: ReceiptLog, dat
     request_id = await append(log, MAIL)
     await append(log)
     assert (await log.verify(request_id, OPERATOR)).valid
-    assert reference_check(data_dir / "gateway.db", Signer.load(data_dir).public_key) == 2
+    assert reference_check(data_dir / "gateway.db", load_signer(data_dir).public_key) == 2
     with closing(sqlite3.connect(data_dir / "gateway.db")) as conn:
         conn.execute("DELETE FROM receipts_values")
         conn.commit()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gateway.receipts import Signer
+from gateway.receipt_log.signing_key import load_signer
 from gateway.receipts.checkpoint import sign_checkpoint
 from gateway.receipts.records import Head, Record, make_record, receipt_body
 from gateway.receipts.verify import ChainWalk, check_filing, check_head, check_outcome, check_record
@@ -37,7 +37,7 @@ def row_of(record: Record) -> StoredRecord:
 def test_no_row_makes_it_fail_and_none_is_believed(
     row: StoredRecord, other: StoredRecord, head: StoredHead | None, data_dir: Path
 ) -> None:
-    signer = Signer.load(data_dir)
+    signer = load_signer(data_dir)
     assert not all(check.ok for check in check_record(row, signer))
     assert not all(check.ok for check in check_outcome(row, other, signer))
     check_filing(row)
@@ -49,7 +49,7 @@ def test_no_row_makes_it_fail_and_none_is_believed(
 
 @pytest.mark.slow
 def test_one_bit_anywhere_is_noticed(data_dir: Path) -> None:
-    signer = Signer.load(data_dir)
+    signer = load_signer(data_dir)
     record = make_record("req_01", receipt_body(draft("req_01")), Head(), signer)
     good = row_of(record)
     checkpoint = sign_checkpoint(1, tree_root([record.body.encode()]), signer).note.encode()

@@ -18,6 +18,7 @@ import orjson
 
 from gateway.receipt_log.audit import prove, prove_extension
 from gateway.receipt_log.export import export
+from gateway.receipt_log.signing_key import load_signer
 from gateway.receipts import OutcomeDraft, Signer
 from gateway.receipts.checkpoint import sign_checkpoint
 from gateway.store import open_read_only
@@ -53,7 +54,7 @@ class Originals:
         self.key = self.signer("good").public_bytes.hex()
 
     def signer(self, name: str) -> Signer:
-        return Signer.load(self._folder / name)
+        return load_signer(self._folder / name)
 
     def text(self, name: str) -> bytes:
         return _text(self.lines[name])

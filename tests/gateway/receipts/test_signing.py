@@ -14,9 +14,9 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from gateway.config.settings import SettingsError
+from gateway.receipt_log.signing_key import FILE, load_signer
 from gateway.receipts import Signer
 from gateway.receipts.checkpoint import ORIGIN, sign_checkpoint, verifier_key, verify_checkpoint
-from gateway.receipts.signing import FILE
 from tests.conftest import ROOT
 from tests.gateway.receipts.verifier import check_checkpoint
 
@@ -24,16 +24,16 @@ ROOT_HASH = b"\xab" * 32
 
 
 def test_the_first_start_makes_a_key_that_only_its_owner_reads(data_dir: Path) -> None:
-    first = Signer.load(data_dir)
+    first = load_signer(data_dir)
     assert [file.name for file in data_dir.iterdir()] == [FILE]
     assert (data_dir / FILE).stat().st_mode & 0o777 == 0o600
-    again = Signer.load(data_dir)
+    again = load_signer(data_dir)
     assert again.key_id == first.key_id
     assert first.verify(again.sign(b"message"), b"message")
 
 
 def test_the_key_id_is_a_digest_of_the_public_key(data_dir: Path) -> None:
-    signer = Signer.load(data_dir)
+    signer = load_signer(data_dir)
     raw = signer.public_key.public_bytes(Encoding.Raw, PublicFormat.Raw)
     assert signer.key_id == "key_" + sha256(raw).hexdigest()[:16]
 
@@ -44,7 +44,7 @@ def test_threads_that_start_at_once_get_one_key(data_dir: Path) -> None:
 
     def load() -> None:
         start.wait()
-        found.append(Signer.load(data_dir).key_id)
+        found.append(load_signer(data_dir).key_id)
 
     threads = [threading.Thread(target=load) for _ in range(8)]
     for thread in threads:
@@ -59,13 +59,13 @@ def test_threads_that_start_at_once_get_one_key(data_dir: Path) -> None:
 @pytest.mark.slow
 def test_processes_that_start_at_once_get_one_key(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from gateway.receipts import Signer; "
-        "print(Signer.load(Path(sys.argv[1])).key_id)"
+        "import sys; from pathlib import Path; from gateway.receipt_log.signing_key import load_signer; "
+        "print(load_signer(Path(sys.argv[1])).key_id)"
     )
     command = [sys.executable, "-c", code, str(tmp_path / "data")]
     started = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     said = [process.communicate(timeout=60)[0].strip() for process in started]
-    assert said == [Signer.load(tmp_path / "data").key_id] * 2
+    assert said == [load_signer(tmp_path / "data").key_id] * 2
 
 
 def _pem(key: "Ed25519PrivateKey | X25519PrivateKey") -> bytes:
@@ -80,17 +80,17 @@ def _pem(key: "Ed25519PrivateKey | X25519PrivateKey") -> bytes:
 def test_a_damaged_key_is_refused_and_left_as_it_is(data_dir: Path, content: bytes) -> None:
     (data_dir / FILE).write_bytes(content)
     with pytest.raises(SettingsError, match=FILE):
-        Signer.load(data_dir)
+        load_signer(data_dir)
     assert (data_dir / FILE).read_bytes() == content
 
 
 def test_the_key_is_in_no_repr(data_dir: Path) -> None:
-    signer = Signer.load(data_dir)
+    signer = load_signer(data_dir)
     assert repr(signer) == f"<Signer {signer.key_id}>"
 
 
 def test_a_checkpoint_is_signed_as_c2sp_says(data_dir: Path) -> None:
-    signer = Signer.load(data_dir)
+    signer = load_signer(data_dir)
     note = sign_checkpoint(7, ROOT_HASH, signer).note
     text, line = note.split("\n\n")
     assert text == "privacy-gateway/receipt-log\n7\n" + b64encode(ROOT_HASH).decode()
@@ -104,7 +104,7 @@ def test_a_checkpoint_is_signed_as_c2sp_says(data_dir: Path) -> None:
 
 
 def test_a_checkpoint_is_good_for_itself_alone(data_dir: Path) -> None:
-    signer, other = Signer.load(data_dir), Signer(Ed25519PrivateKey.generate())
+    signer, other = load_signer(data_dir), Signer(Ed25519PrivateKey.generate())
     signed = sign_checkpoint(7, ROOT_HASH, signer)
     assert verify_checkpoint(signed.note, signer) == signed
     assert verify_checkpoint(signed.note, other) is None
@@ -143,7 +143,7 @@ def _broken_notes(note: str) -> dict[str, str]:
     "name", _broken_notes(sign_checkpoint(7, ROOT_HASH, Signer(Ed25519PrivateKey.generate())).note)
 )
 def test_a_broken_note_is_no_note(name: str, data_dir: Path) -> None:
-    signer = Signer.load(data_dir)
+    signer = load_signer(data_dir)
     note = sign_checkpoint(7, ROOT_HASH, signer).note
     assert verify_checkpoint(_broken_notes(note)[name], signer) is None
     with pytest.raises((AssertionError, ValueError, InvalidSignature)):

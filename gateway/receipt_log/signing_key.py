@@ -1,25 +1,47 @@
-"""Loads the signing key of a store, which must be the one that signed its records."""
+"""The file of the signing key: loaded for a store, never made anew beside existing records, replaced by a rotation."""
 
 import logging
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 from pydantic import SecretStr
 
+from gateway.config.durable_files import create, replacing
 from gateway.config.settings import SettingsError
 from gateway.receipt_log.checkpoint_file import locked, read_checkpoint
 from gateway.receipt_log.consistency import has_records, read_history
 from gateway.receipts.checkpoint import is_signed_by_another
 from gateway.receipts.records import decoded
-from gateway.receipts.signing import FILE, NEXT, Signer
+from gateway.receipts.signing import Signer, Verifier, new_key
 from gateway.store import Store
+
+FILE = "signing.key"
+NEXT = "signing.key.next"
+"""The key that is about to replace the one in `FILE`."""
 
 _log = logging.getLogger(__name__)
 
 _REMEDY = "restore it from the backup, or start with another `--data-dir DIR`"
 
 
+def load_signer(data_dir: Path, given: SecretStr | None = None) -> Signer:
+    """Loads the `given` key, or else the one in `data_dir`, which the first start creates (PKCS #8 in PEM, 0600).
+
+    Processes that start at once get the same key. Raises SettingsError for a damaged file; it is not replaced, since
+    earlier receipts could not be verified with a new key.
+    """
+    if given is not None:
+        return _parse(given.get_secret_value().encode(), "signing_key: it must be an Ed25519 key (PKCS #8 in PEM)")
+    path = data_dir / FILE
+    if not path.exists():
+        data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        create(path, new_key())
+    return _read(path)
+
+
 def signer_of(store: Store, data_dir: Path, given: SecretStr | None = None) -> Signer:
-    """Loads the `given` key, or else the one in `data_dir`, which is created for a new store.
+    """Loads the key of a store as `load_signer` does.
 
     Raises SettingsError if the key is missing, damaged or not the one that signed the log. Nothing could be appended,
     and a new key would hide that the old one has to be restored. Waits for a rotation that is under way.
@@ -37,7 +59,7 @@ def _signer_of(store: Store, data_dir: Path, given: SecretStr | None) -> Signer:
         raise SettingsError(f"{FILE} is missing from data_dir, and its receipts are signed with it; {_REMEDY}")
     if given is None and is_there and head is None and remembered is None and not recorded:
         _log.warning("a new receipt log is begun beside a %s that was there before it", FILE)
-    signer = Signer.load(data_dir, given)
+    signer = load_signer(data_dir, given)
     note = decoded(head.checkpoint) if head is not None and head.size else ""
     if given is None and is_signed_by_another(note, signer) and (found := find_signer(data_dir, note)) is not None:
         # A rotation was interrupted after its record was durable.
@@ -55,7 +77,39 @@ def find_signer(data_dir: Path, note: str) -> Signer | None:
     """Returns the key in `data_dir` that signed a checkpoint: the current one, or the one about to replace it."""
     for name in (FILE, NEXT):
         if (data_dir / name).exists():
-            signer = Signer.read(data_dir / name)
+            signer = _read(data_dir / name)
             if not is_signed_by_another(note, signer):
                 return signer
     return None
+
+
+def rotate_signing_key(data_dir: Path, record: Callable[[Signer], None]) -> Verifier:
+    """Replaces the key in `data_dir` and returns the new one. A gateway that is running takes it over.
+
+    `record` writes the replacement to the log, durably, so that receipts of the old key stay verifiable. The new key is
+    durable before that, and takes the place of the old one afterwards. A start completes what a crash interrupts
+    between the two. Raises Unavailable, OSError.
+    """
+    with locked(data_dir) as folder:
+        with replacing(data_dir / NEXT) as draft:
+            draft.write(new_key())
+        if folder is not None:
+            os.fsync(folder)
+        new = _read(data_dir / NEXT)
+        record(new)
+        (data_dir / NEXT).replace(data_dir / FILE)
+        if folder is not None:
+            os.fsync(folder)
+    return new
+
+
+def _read(path: Path) -> Signer:
+    damaged = f"{path.name} in data_dir is damaged: it must hold an Ed25519 key; restore it from a backup"
+    return _parse(path.read_bytes(), damaged)
+
+
+def _parse(pem: bytes, damaged: str) -> Signer:
+    signer = Signer.from_pem(pem)
+    if signer is None:
+        raise SettingsError(damaged)
+    return signer

@@ -9,10 +9,8 @@ from gateway.config.settings import SettingsError, load_settings
 from gateway.container import Container
 from gateway.exchange.operations import Question
 from gateway.models import Caller, Scope
-from gateway.receipt_log.key_loading import signer_of
-from gateway.receipts import Signer
+from gateway.receipt_log.signing_key import FILE, load_signer, signer_of
 from gateway.receipts.checkpoint import is_signed_by_another, sign_checkpoint
-from gateway.receipts.signing import FILE
 from gateway.store import open_store
 
 ANNA = Caller("key_anna", Scope.CLIENT)
@@ -45,9 +43,9 @@ async def test_no_key_is_made_beside_receipts(name: str, used: Path) -> None:
 
 async def test_another_key_beside_receipts_is_refused(used: Path) -> None:
     (used / FILE).unlink()
-    another = Signer.load(used).key_id
+    another = load_signer(used).key_id
     assert (await refusal(used)).startswith(f"{FILE} in data_dir is not the key")
-    assert Signer.load(used).key_id == another, "it is left as it is"
+    assert load_signer(used).key_id == another, "it is left as it is"
 
 
 async def test_the_head_alone_says_that_there_were_receipts(used: Path) -> None:
@@ -71,7 +69,7 @@ async def test_a_folder_with_its_keys_and_one_without_receipts_start(used: Path,
 
 
 def test_whose_head_it_is(tmp_path: Path) -> None:
-    ours, theirs = Signer.load(tmp_path / "ours"), Signer.load(tmp_path / "theirs")
+    ours, theirs = load_signer(tmp_path / "ours"), load_signer(tmp_path / "theirs")
     note = sign_checkpoint(7, bytes(32), ours).note
     assert not is_signed_by_another(note, ours)
     assert is_signed_by_another(note, theirs)
@@ -80,7 +78,7 @@ def test_whose_head_it_is(tmp_path: Path) -> None:
 
 
 async def test_the_key_may_come_from_the_settings(tmp_path: Path) -> None:
-    ours, theirs = ((tmp_path / name / FILE, Signer.load(tmp_path / name)) for name in ("ours", "theirs"))
+    ours, theirs = ((tmp_path / name / FILE, load_signer(tmp_path / name)) for name in ("ours", "theirs"))
     settings = load_settings(
         data_dir=tmp_path / "data", detection="patterns", signing_key=f"file:{ours[0]}", installation_key="k" * 32
     )

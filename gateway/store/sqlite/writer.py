@@ -175,7 +175,12 @@ class Writer:
                 work(self._repositories)
             conn.execute("COMMIT")
             # A commit to a file that was deleted succeeds, and does not last.
-            self._files.check()
+            try:
+                self._files.check()
+            except Unavailable:
+                # The next start finds what a deleted log holds in the database.
+                self._empty_wal()
+                raise
         except Exception as error:  # noqa: BLE001 - the thread must survive every failure; the waiters are told
             reason = error.message if isinstance(error, Unavailable) else error_name(error)
             self._failures.add(reason)
@@ -221,13 +226,12 @@ class Writer:
             _log.error("the store could not roll back: %s", error_name(error))
 
     def _close(self) -> None:
+        self._empty_wal()
         try:
             self._files.check()
         except Unavailable:
-            # Changes nothing, because the files in these places are not those of this connection.
+            # Deletes nothing, because the files in these places are not those of this connection.
             self._conn.setconfig(sqlite3.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE)
-        else:
-            self._empty_wal()
         self._repositories.db.close()
 
     def _empty_wal(self) -> None:

@@ -75,6 +75,16 @@ async def test_nothing_is_written_to_files_that_changed(
         store.check()
 
 
+async def test_commits_in_a_log_that_is_deleted_are_in_the_database_at_the_next_start(
+    store: SqliteStore, path: Path, tmp_path: Path
+) -> None:
+    await store.write(add("before"))
+    path.with_name("gateway.db-wal").unlink()
+    with pytest.raises(Unavailable):
+        await store.write(add("refused"))
+    assert "before" in stored(Path(shutil.copy(path, tmp_path / "killed.db")))
+
+
 async def test_a_commit_to_a_log_that_is_deleted_during_it_does_not_succeed(store: SqliteStore, path: Path) -> None:
     def delete_at_commit(statement: str) -> None:
         if statement == "COMMIT":

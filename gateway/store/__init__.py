@@ -8,6 +8,7 @@ sqlite/     the embedded backend, and the only place with SQL
 Nothing here knows what a receipt or a policy means: hashing, sealing and chaining belong to the packages above.
 """
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from gateway.store.errors import ConstraintViolation, StoreError
@@ -43,7 +44,7 @@ def open_existing_store(folder: Path) -> Store:
     return open_store(folder)
 
 
-def open_read_only(folder: Path) -> ReadOnlyStore:
+def open_read_only(folder: Path) -> AbstractContextManager[ReadOnlyStore]:
     """Opens the store in `folder` for reading. Raises StoreError when there is none that this version can read."""
     return SqliteReadOnlyStore.open(folder / FILE)
 

@@ -10,8 +10,7 @@ snapshot it can only read. It must be short, must not block on anything else, an
 
 import concurrent.futures
 from collections.abc import Callable, Sequence
-from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol
 
 from gateway.store.rows import (
     FiledRecord,
@@ -299,12 +298,7 @@ class Store(Protocol):
 
 
 class ReadOnlyStore(Protocol):
-    """A view of a database that others may be writing to. Use as a context manager."""
-
-    def __enter__(self) -> Self: ...
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    """A view of a database that others may be writing to."""
 
     def read[T](self, work: Callable[[Repositories], T]) -> T:
         """Runs `work` on one snapshot, on the calling thread. Raises Unavailable when the database cannot be read."""

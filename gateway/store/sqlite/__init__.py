@@ -1,7 +1,7 @@
 """The embedded backend: one SQLite file, one writer thread with group commit, a few readers on snapshots.
 
-store, read_only            implement the interfaces
-writer, readers             the threads and their connections
+store                       implements the interface of a store
+writer, readers             the threads and their connections; a read-only store
 connection                  opens connections
 database_files              notices files that were deleted or replaced
 migrations                  runs the scripts in schema/, which make the tables
@@ -22,7 +22,7 @@ for _name in _unused:
     del sys.modules[_name]
 
 from gateway.store.sqlite.connection import FILE
-from gateway.store.sqlite.read_only import SqliteReadOnlyStore
+from gateway.store.sqlite.readers import SqliteReadOnlyStore
 from gateway.store.sqlite.store import SqliteStore
 
 __all__ = ["FILE", "SqliteReadOnlyStore", "SqliteStore"]

@@ -1,15 +1,18 @@
-"""Reading: a small pool of threads, each with a connection that cannot write."""
+"""Connections that cannot write: a pool of threads for the gateway, and one on the calling thread for commands."""
 
 import asyncio
 import sqlite3
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from gateway.errors import Unavailable
+from gateway.store.errors import StoreError, missing
 from gateway.store.interfaces import Repositories
-from gateway.store.sqlite.connection import connect_reader
+from gateway.store.sqlite import migrations
+from gateway.store.sqlite.connection import connect_reader, error_name
 from gateway.store.sqlite.database_files import DatabaseFiles
 from gateway.store.sqlite.repositories import SqliteRepositories
 from gateway.store.sqlite.writer import translated
@@ -84,3 +87,37 @@ def _on_snapshot[T](repositories: SqliteRepositories, work: Callable[[Repositori
         return work(repositories)
     finally:
         conn.execute("ROLLBACK")
+
+
+class SqliteReadOnlyStore:
+    """Reads a database that others may be writing to, on the calling thread."""
+
+    def __init__(self, repositories: SqliteRepositories) -> None:
+        self._repositories = repositories
+
+    @classmethod
+    @contextmanager
+    def open(cls, path: Path) -> Iterator["SqliteReadOnlyStore"]:
+        """Raises StoreError when there is no database, or none that this version of the gateway can read."""
+        if not path.is_file():
+            raise missing(path.name)
+        try:
+            db = connect_reader(path)
+        except sqlite3.Error as error:
+            raise _unreadable(path, error) from None
+        with closing(db):
+            try:
+                migrations.check(db)
+            except sqlite3.Error as error:
+                raise _unreadable(path, error) from None
+            yield cls(SqliteRepositories(db))
+
+    def read[T](self, work: Callable[[Repositories], T]) -> T:
+        try:
+            return _on_snapshot(self._repositories, work)
+        except sqlite3.Error as error:
+            raise Unavailable(f"The database cannot be read: {error_name(error)}.") from None
+
+
+def _unreadable(path: Path, error: sqlite3.Error) -> StoreError:
+    return StoreError(f"{path.name} in data_dir cannot be read: {error_name(error)}")

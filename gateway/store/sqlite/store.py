@@ -27,6 +27,11 @@ class SqliteStore:
         self._writer = Writer(SqliteRepositories(db), self._files)
         self._readers = Readers(path, self._files)
         self._on_close: list[Callable[[], None]] = []
+        self.on_close = self._on_close.append
+        self.before_commit = self._writer.before_commit.append
+        self.after_commit = self._writer.after_commit.append
+        self.after_transaction = self._writer.after_transaction.append
+        self.erase_deleted_soon = self._writer.empty_wal_soon
         self._trial: concurrent.futures.Future[None] | None = None
 
     @classmethod
@@ -76,21 +81,6 @@ class SqliteStore:
             raise Unavailable("The database could not be written to when it was last tried.")
         # Reads what is committed. Waiting for the writer would measure its load, not whether it works.
         self.read_now(lambda repositories: repositories.receipts.bounds())
-
-    def before_commit(self, work: Callable[[Repositories], None]) -> None:
-        self._writer.before_commit.append(work)
-
-    def after_commit(self, work: Callable[[], None]) -> None:
-        self._writer.after_commit.append(work)
-
-    def after_transaction(self, work: Callable[[], None]) -> None:
-        self._writer.after_transaction.append(work)
-
-    def on_close(self, work: Callable[[], None]) -> None:
-        self._on_close.append(work)
-
-    def erase_deleted_soon(self) -> None:
-        self._writer.empty_wal_soon()
 
     def _write_nothing_new(self) -> None:
         (version,) = self._db.conn.execute("PRAGMA user_version").fetchone()

@@ -1,6 +1,7 @@
 """The backends that the tests in this folder hold to the interfaces. A new backend is one more entry."""
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ class Backend(NamedTuple):
     """How to open a backend that keeps its data in a folder, or is told by the folder where else it is."""
 
     open: Callable[[Path], Store]
-    open_read_only: Callable[[Path], ReadOnlyStore]
+    open_read_only: Callable[[Path], AbstractContextManager[ReadOnlyStore]]
 
 
 BACKENDS = {"sqlite": Backend(open_store, open_read_only)}

@@ -234,8 +234,8 @@ async def test_a_read_only_store_sees_what_is_committed_and_cannot_write(
 
 
 def test_a_read_only_store_does_not_make_one(backend: Backend, data_dir: Path) -> None:
-    with pytest.raises(StoreError):
-        backend.open_read_only(data_dir)
+    with pytest.raises(StoreError), backend.open_read_only(data_dir):
+        pass
     assert list(data_dir.iterdir()) == []
 
 

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.api.error_handlers import is_identifier
 from gateway.api.schemas.operations import SCOPE
-from gateway.auth.grants import check_scope
+from gateway.auth.key_permissions import check_scope
 from gateway.container import Container
 from gateway.errors import BadRequest, GatewayError, InternalError, Unprocessable
 from gateway.http.content_encoding import decode, too_large

@@ -14,8 +14,8 @@ from hmac import compare_digest
 from secrets import token_hex, token_urlsafe
 from typing import Any, NamedTuple
 
-from gateway.auth.grants import grant_json, stored_grant
 from gateway.auth.key_audit import read_uses
+from gateway.auth.key_permissions import grant_json, stored_grant
 from gateway.errors import NotFound, Unauthorized, Unprocessable
 from gateway.models import UNRESTRICTED, Caller, Grant, Scope
 from gateway.store import Repositories, Store

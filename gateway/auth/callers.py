@@ -5,7 +5,7 @@ from hashlib import sha256
 
 from gateway.auth.api_keys import KeyRing
 from gateway.auth.credentials import PROVIDER_CREDENTIALS, KeySearch, refuse_repeated
-from gateway.auth.grants import check_scope
+from gateway.auth.key_permissions import check_scope
 from gateway.auth.query_key import take_keys
 from gateway.auth.quotas import Quotas
 from gateway.auth.rate_limit import RateLimiter

@@ -5,17 +5,35 @@ other's counts whenever they write their own.
 """
 
 import math
+import re
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import Any, cast
 
-from gateway.errors import TooManyRequests
+from gateway.errors import TooManyRequests, Unprocessable
 from gateway.models import Caller, Quota
 from gateway.store import Repositories, Store
 from gateway.store.rows import KeyUseRow
 
+_QUOTA = re.compile(r"(requests|characters)=([1-9][0-9]{0,14})/(day|month)")
+
 type Used = tuple[int, int]
 """Requests and characters."""
+
+
+def read_quota(text: str) -> Quota:
+    """Reads a quota as commands take it: `requests=1000/day`. Raises Unprocessable."""
+    match = _QUOTA.fullmatch(text)
+    if match is None:
+        message = "Write a quota as `requests=1000/day` or `characters=2000000/month`."
+        raise Unprocessable(message, param="quota")
+    return Quota(cast(Any, match[1]), int(match[2]), cast(Any, match[3]))
+
+
+def quota_words(quota: Quota) -> str:
+    """Returns a quota as commands take it."""
+    return f"{quota.unit}={quota.amount}/{quota.period}"
 
 
 class Quotas:

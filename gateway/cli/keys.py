@@ -12,7 +12,8 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from gateway.auth.api_keys import KeyRecord, KeyRing
-from gateway.auth.grants import grant_of, quota_words, scope_words
+from gateway.auth.key_permissions import grant_of, scope_words
+from gateway.auth.quotas import quota_words
 from gateway.cli.console import (
     AddFolders,
     Loader,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from gateway.auth.callers import Callers
 from gateway.auth.credentials import PROVIDER_CREDENTIALS, refuse_repeated
-from gateway.auth.grants import check_scope
+from gateway.auth.key_permissions import check_scope
 from gateway.auth.query_key import take_keys
 from gateway.auth.signatures import refuse_signed
 from gateway.config.settings import CONFIGURED_UPSTREAM, Settings

@@ -1,6 +1,6 @@
 """Refuses calls that the caller's key does not permit, and destinations that the route does not."""
 
-from gateway.auth.grants import check_models, check_scope
+from gateway.auth.key_permissions import check_models, check_scope
 from gateway.config.settings import CONFIGURED_UPSTREAM
 from gateway.errors import BadRequest, Forbidden, GatewayError, UnsupportedMedia
 from gateway.exchange.destination import Destination

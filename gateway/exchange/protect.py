@@ -6,7 +6,7 @@ from functools import partial
 from math import ceil
 
 from gateway.assessment import Assessment, Finding, assess
-from gateway.auth.grants import permitted_policy
+from gateway.auth.key_permissions import permitted_policy
 from gateway.auth.quotas import Quotas
 from gateway.errors import BadRequest, NotFound
 from gateway.exchange.destination import Destination

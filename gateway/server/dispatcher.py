@@ -7,7 +7,7 @@ import asyncio
 from typing import Any
 
 from gateway.api.asgi_client import AsgiApp, serve
-from gateway.auth.grants import check_scope
+from gateway.auth.key_permissions import check_scope
 from gateway.container import Container
 from gateway.errors import EditRefused, GatewayError, InternalError, UpgradeRefused
 from gateway.exchange.messages import (

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from gateway.auth.api_keys import KeyRing
-from gateway.auth.grants import grant_of
+from gateway.auth.key_permissions import grant_of
 from gateway.errors import NotFound, Unauthorized, Unavailable, Unprocessable
 from gateway.models import Caller, Scope
 from gateway.store import Store, open_store

@@ -5,7 +5,7 @@ import pytest
 from gateway.auth.api_keys import KeyRing
 from gateway.auth.callers import Callers
 from gateway.auth.credentials import KeySearch
-from gateway.auth.grants import grant_of
+from gateway.auth.key_permissions import grant_of
 from gateway.auth.quotas import Quotas
 from gateway.auth.rate_limit import RateLimiter
 from gateway.errors import Forbidden, Unauthorized

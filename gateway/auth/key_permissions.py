@@ -1,15 +1,15 @@
-"""Reads and writes what a key is restricted to, and refuses what it does not permit."""
+"""The scopes, policies and models that a key permits: read from words and from the store, and checked."""
 
 import json
 import re
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
-from typing import Any, cast
+from typing import Any
 
+from gateway.auth.quotas import quota_words, read_quota
 from gateway.errors import Forbidden, Unprocessable
-from gateway.models import CLIENT_SCOPES, Caller, Grant, Quota, Scope
+from gateway.models import CLIENT_SCOPES, Caller, Grant, Scope
 
-_QUOTA = re.compile(r"(requests|characters)=([1-9][0-9]{0,14})/(day|month)")
 _NAME = re.compile(r"[A-Za-z0-9_@*][A-Za-z0-9_.:/@+*-]{0,255}")
 _MOST_NAMES = 64
 
@@ -25,7 +25,7 @@ def grant_of(
     scope = Scope.OPERATOR if Scope.OPERATOR in asked else Scope.CLIENT
     if scope is Scope.OPERATOR and len(asked) > 1:
         raise Unprocessable("The scope `operator` includes all others; leave them out.", param="scope")
-    read = tuple(map(_quota, dict.fromkeys(quotas)))
+    read = tuple(map(read_quota, dict.fromkeys(quotas)))
     if len({(quota.unit, quota.period) for quota in read}) < len(read):
         raise Unprocessable("Two quotas limit the same unit in the same period; leave one out.", param="quota")
     named = asked if asked.isdisjoint({Scope.OPERATOR, Scope.CLIENT}) else CLIENT_SCOPES
@@ -35,11 +35,6 @@ def grant_of(
 def scope_words(scope: Scope, grant: Grant) -> str:
     """Returns the scopes of a key as words: `client` or `operator`, or else the ones it has."""
     return scope.value if grant.scopes == CLIENT_SCOPES else " ".join(sorted(grant.scopes))
-
-
-def quota_words(quota: Quota) -> str:
-    """Returns a quota as commands take it: `requests=1000/day`."""
-    return f"{quota.unit}={quota.amount}/{quota.period}"
 
 
 def grant_json(grant: Grant) -> str:
@@ -53,7 +48,7 @@ def grant_json(grant: Grant) -> str:
 def stored_grant(text: str) -> Grant:
     """Reads a grant as it is stored."""
     members: dict[str, Any] = json.loads(text)
-    scopes, quotas = frozenset(map(Scope, members["scopes"])), tuple(map(_quota, members["quotas"]))
+    scopes, quotas = frozenset(map(Scope, members["scopes"])), tuple(map(read_quota, members["quotas"]))
     return Grant(scopes, tuple(members["policies"]), tuple(members["models"]), quotas)
 
 
@@ -101,14 +96,6 @@ def _scope(word: str) -> Scope:
     except ValueError:
         known = ", ".join(f"`{scope.value}`" for scope in Scope)
         raise Unprocessable(f"There is no such scope; choose from {known}.", param="scope") from None
-
-
-def _quota(text: str) -> Quota:
-    match = _QUOTA.fullmatch(text)
-    if match is None:
-        message = "Write a quota as `requests=1000/day` or `characters=2000000/month`."
-        raise Unprocessable(message, param="quota")
-    return Quota(cast(Any, match[1]), int(match[2]), cast(Any, match[3]))
 
 
 def _names(names: Iterable[str], param: str) -> tuple[str, ...]:

@@ -7,7 +7,6 @@ proofs           proves that a record is in the log and that the log extends wha
 log_walk         reads the whole log in chunks
 consistency      checks that the log extends what is remembered
 checkpoint_file  the checkpoint as remembered outside the database
-retry_queue      outcomes that wait for the store to recover
 interrupted      closes the exchanges of a gateway that was killed
 value_search     finds the receipts of a value by its keyed digest
 audit            verifies the log and proves what is in it, from outside the gateway

@@ -3,6 +3,7 @@
 import asyncio
 import concurrent.futures
 import logging
+from collections import deque
 from collections.abc import Callable, Sequence
 from datetime import date
 from hashlib import sha256
@@ -17,7 +18,6 @@ from gateway.receipt_log.checkpoint_file import CheckpointWriter, read_checkpoin
 from gateway.receipt_log.log_walk import LogWalk
 from gateway.receipt_log.proofs import Inclusion, latest_checkpoint, prove_inclusion, verify_by_proof
 from gateway.receipt_log.pruning import find_boundary
-from gateway.receipt_log.retry_queue import RetryQueue, Write
 from gateway.receipt_log.signing_key import find_signer
 from gateway.receipt_log.value_search import FoundReceipts, SoughtValue, find_receipts, use_value_key
 from gateway.receipts.checkpoint import verifier_key
@@ -30,7 +30,13 @@ from gateway.store import Repositories, Store
 from gateway.store.rows import StoredReceipt
 from gateway.usage import Counter, counted_records
 
+type Write = Callable[[Repositories], Record | None]
+
 _log = logging.getLogger(__name__)
+
+_MOST_WAITING = 10_000
+# A small number, so that other writes do not wait for long.
+_RETRIED_AT_ONCE = 64
 
 
 class ReceiptLog:
@@ -51,7 +57,10 @@ class ReceiptLog:
         store.before_commit(self._write_collected)
         store.after_transaction(self._forget_collected)
         store.after_commit(self._chain.committed)
-        self._owed = RetryQueue(store, self._chain.is_durable)
+        # Outcomes that could not be written, because the disk was full, say. Event loops add to it; the store's thread
+        # takes from it, after a transaction that worked, so that a failed store is not retried in a loop.
+        self._waiting: deque[Write] = deque()
+        store.after_commit(self._retry_outcomes)
         store.submit(lambda stored: self._chain.begin(stored.receipts))
 
     def check(self) -> None:
@@ -122,12 +131,7 @@ class ReceiptLog:
             )
             return record
 
-        try:
-            submitted = self._store.submit(write, collects=True)
-        except Unavailable as error:
-            self._not_written(write, error)
-        else:
-            submitted.add_done_callback(lambda done: self._outcome_written(write, done))
+        self._submit_outcome(write)
 
     async def get(self, request_id: str, caller: Caller) -> Receipt:
         """Returns a receipt with its outcome. Raises NotFound (`receipt_not_found`)."""
@@ -237,6 +241,18 @@ class ReceiptLog:
         self._chain.forget()
         self._counter.forget()
 
+    def _submit_outcome(self, write: Write) -> None:
+        try:
+            submitted = self._store.submit(write, collects=True)
+        except Unavailable as error:
+            self._not_written(write, error)
+        else:
+            submitted.add_done_callback(lambda done: self._outcome_written(write, done))
+
+    def _retry_outcomes(self) -> None:
+        for _ in range(min(len(self._waiting), _RETRIED_AT_ONCE)):
+            self._submit_outcome(self._waiting.popleft())
+
     def _outcome_written(self, write: Write, done: "concurrent.futures.Future[Record | None]") -> None:
         error = None if done.cancelled() else done.exception()
         if error is not None:
@@ -246,7 +262,8 @@ class ReceiptLog:
 
     def _not_written(self, write: Write, error: BaseException) -> None:
         code = getattr(error, "code", type(error).__name__)
-        if isinstance(error, Unavailable) and self._owed.add(write):
+        if isinstance(error, Unavailable) and len(self._waiting) < _MOST_WAITING:
+            self._waiting.append(write)
             _log.warning("an outcome is recorded later: %s", code)
         else:
             _log.error("an outcome could not be recorded: %s", code)

@@ -148,8 +148,8 @@ def boundary(rows: list[tuple[int, str, int]], elsewhere: frozenset[int] | set[i
     from gateway.store.rows import FiledRecord, StoredRecord
 
     class Receipts:
-        def filed(self, request_ids: list[str]) -> list[FiledRecord]:
-            return [FiledRecord(each, "outcome", "", "") for each in request_ids if int(each) in elsewhere]
+        def filed(self, request_id: str) -> list[FiledRecord]:
+            return [FiledRecord("outcome", "", "")] if int(request_id) in elsewhere else []
 
     stored = [StoredRecord(number, kind.encode(), b"%d" % of, None, None, None) for number, kind, of in rows]
     return pruning._without_halves(Receipts(), stored)  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ import pytest
 
 from gateway.errors import Unavailable
 from gateway.receipt_log import ReceiptLog
-from gateway.receipt_log import retry_queue as owed
+from gateway.receipt_log import log as receipt_log
 from gateway.receipt_log.signing_key import load_signer
 from gateway.receipts import OutcomeDraft
 from gateway.store import Repositories, Store
@@ -147,7 +147,7 @@ async def test_only_so_many_are_kept(
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(owed, "_MOST", 2)
+    monkeypatch.setattr(receipt_log, "_MOST_WAITING", 2)
     waiting = await in_flight(log, 3)
     disk.full = True
     for request_id in waiting:

@@ -11,12 +11,8 @@ from gateway.policy import Policy
 from gateway.protection.protector import Protector
 from gateway.text.fields import JsonField, MessageField
 from gateway.wires import Body, Wire
-from gateway.wires.anthropic_messages import WIRE as ANTHROPIC
-from gateway.wires.chat_completions import WIRE as CHAT
-from gateway.wires.gemini import WIRE as GEMINI
 from gateway.wires.reading import ValueReader
-from gateway.wires.responses import WIRE as RESPONSES
-from tests.gateway.wires.test_leak_matrix import GEMINI_PATH
+from tests.gateway.wires.contract.cases import cases, copied, filled
 
 PASSWORD, KEY = "hunter-Zebra-42x", "q8Zk3Jx9QmV2bTz8LrWp5N"
 GIVEN: list[tuple[Any, list[str]]] = [
@@ -70,44 +66,15 @@ CALLS: list[tuple[Body, str]] = [
 ]
 
 
-def requests(call: Body) -> list[tuple[Wire, str, Body]]:
-    said, text = {"role": "user", "content": "Hi."}, json.dumps(call)
-    function = {"id": "c", "type": "function", "function": {"name": "run", "arguments": text}}
-    return [
-        (CHAT, "", {"model": "m", "messages": [said, {"role": "assistant", "tool_calls": [function]}]}),
-        (CHAT, "", {"model": "m", "messages": [said, {"role": "tool", "tool_call_id": "c", "content": text}]}),
-        (CHAT, "", {"model": "m", "messages": [said], "extra": call}),
-        (RESPONSES, "", {"model": "m", "input": [{"type": "function_call", "call_id": "c", "arguments": text}]}),
-        (RESPONSES, "", {"model": "m", "input": [{"type": "local_shell_call", "call_id": "c", "action": call}]}),
-        (
-            ANTHROPIC,
-            "",
-            {
-                "model": "m",
-                "max_tokens": 9,
-                "messages": [
-                    said,
-                    {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "run", "input": call}]},
-                ],
-            },
-        ),
-        (
-            GEMINI,
-            GEMINI_PATH,
-            {"contents": [{"role": "model", "parts": [{"functionCall": {"name": "run", "args": call}}]}]},
-        ),
-    ]
-
-
 @pytest.mark.parametrize(("call", "secret"), CALLS)
-def test_a_secret_that_only_its_sibling_announces_crosses_in_no_call(
-    protector: Protector, policy: Policy, call: Body, secret: str
+@pytest.mark.parametrize(("wire", "path", "request_"), cases("objects"))
+def test_a_secret_that_only_its_sibling_announces_is_hidden(
+    protector: Protector, policy: Policy, wire: Wire, path: str, request_: Body, call: Body, secret: str
 ) -> None:
-    for wire, path, body in requests(call):
-        mine = json.loads(json.dumps(body))
-        conversation = wire.read(mine, path)
-        protector.protect(conversation.blocks, policy, conversation.privacy_mode, Placeholders(b"k" * 32))
-        assert secret not in json.dumps(mine), wire.id
+    body = filled(request_, copied(call))
+    conversation = wire.read(body, path)
+    protector.protect(conversation.blocks, policy, conversation.privacy_mode, Placeholders(b"k" * 32))
+    assert secret not in json.dumps(body)
 
 
 @pytest.mark.parametrize(

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import httpx2
 
 from gateway.exchange.messages import StreamEnd, StreamPlan
 from gateway.exchange.streaming import AnswerStream
-from gateway.models import Action
 from gateway.placeholders import Placeholders, RestoreScope
 from gateway.policy.document import GuardDocument
-from gateway.text.fields import Span
 from gateway.wires import Body, Wire
 from tests.lazy import Lazy
 
@@ -32,10 +30,17 @@ def session() -> tuple[Placeholders, dict[str, str]]:
     return placeholders, {value: placeholders.mint(kind, value) for value, kind in types.items()}
 
 
-def plan(placeholders: Placeholders, request: Any = None, **more: Any) -> StreamPlan:
-    """Returns a plan whose guard lets everything pass, unless told otherwise."""
-    rules = dict.fromkeys(GuardDocument.model_fields, "off")
-    guard = GuardDocument(**{**rules, **more.pop("guard", {})})
+def written(text: str, of: Mapping[str, str]) -> str:
+    """Returns a text, or a document, with placeholders in the places of values, as a provider writes it."""
+    for value, placeholder in of.items():
+        text = text.replace(json.dumps(value, ensure_ascii=False)[1:-1], placeholder).replace(value, placeholder)
+    return text
+
+
+def plan(placeholders: Placeholders, request: Any = None, guard: Any = None, **more: Any) -> StreamPlan:
+    """Returns a plan. Without a `GuardDocument`, its guard lets everything pass but what `guard` names."""
+    if not isinstance(guard, GuardDocument):
+        guard = GuardDocument(**{**dict.fromkeys(GuardDocument.model_fields, "off"), **(guard or {})})
     body = json.dumps(request or {}, ensure_ascii=False, separators=(",", ":")).encode()
     return StreamPlan(placeholders, RestoreScope("source"), guard, {}, body, "req_1", **more)
 
@@ -97,25 +102,3 @@ def client(answer: Callable[[Body], tuple[str, bytes]]) -> openai.OpenAI:
         base_url="http://upstream.test/v1",
         http_client=httpx2.Client(transport=httpx2.MockTransport(handle)),
     )
-
-
-def texts(wire: Wire, body: Body, path: str = "") -> list[str]:
-    """Returns the texts of a request."""
-    return wire.read(body, path).texts()
-
-
-def protect(wire: Wire, body: Body, mark: str = "canary") -> Body:
-    """Replaces the mark wherever the wire finds it, as protection would."""
-
-    def replace(span: Span, value: str, raw: str | None = None) -> str:
-        return "X"
-
-    for block in wire.read(body).blocks:
-        for slot in block:
-            found: list[Sequence[Span]] = []
-            for text in slot.texts:
-                at = text.find(mark)
-                span = Span(at, at + len(mark), "CODE", Action.PLACEHOLDER, 1.0, "test")
-                found.append([span] if at >= 0 else [])
-            slot.apply(found, replace)
-    return body

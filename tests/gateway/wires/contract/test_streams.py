@@ -1,0 +1,62 @@
+"""However a streamed answer is cut, the client gets the same bytes, on every wire."""
+
+import random
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
+
+from gateway.policy.document import GuardDocument
+from gateway.wires import Wire
+from gateway.wires.anthropic_messages import WIRE as ANTHROPIC
+from gateway.wires.completions import WIRE as COMPLETIONS
+from gateway.wires.gemini import WIRE as GEMINI
+from gateway.wires.responses import WIRE as RESPONSES
+from tests.chunkings import ALL, CHUNKINGS
+from tests.gateway.wires import test_anthropic_streams as anthropic
+from tests.gateway.wires import test_completions as completions
+from tests.gateway.wires import test_gemini_streams as gemini
+from tests.gateway.wires import test_responses_streams as responses
+from tests.gateway.wires.replays import byte_chunks, plan, replay, session, sse
+
+# The wire, its streams in deltas of different sizes, and what a plan has besides.
+STREAMS: dict[str, tuple[Wire, Callable[[int], bytes], dict[str, Any]]] = {
+    "completions": (COMPLETIONS, completions.stream, {}),
+    "responses": (RESPONSES, responses.stream, {"request": responses.REQUEST}),
+    "anthropic": (ANTHROPIC, lambda size: sse(anthropic.answer(size), named=True), {"guard": GuardDocument()}),
+    "gemini": (GEMINI, lambda size: gemini.framed(gemini.answer(size), "sse"), {"guard": GuardDocument()}),
+    "gemini in JSON": (
+        GEMINI,
+        lambda size: gemini.framed(gemini.answer(size), "json-array"),
+        {"guard": GuardDocument(), "framing": "json-array"},
+    ),
+}
+
+
+def played(name: str, pieces: Iterable[bytes]) -> bytes:
+    wire, _, more = STREAMS[name]
+    return replay(wire, pieces, plan(session()[0], **more, note={"request_id": "r"}))[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", STREAMS)
+def test_a_stream_cut_into_bytes_and_anywhere(name: str) -> None:
+    source = STREAMS[name][1](30)
+    whole = played(name, [source])
+    assert played(name, (source[at : at + 1] for at in range(len(source)))) == whole
+    for cut in range(0, len(source), 1 if ALL else len(source) // 150):
+        assert played(name, [source[:cut], source[cut:]]) == whole
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", STREAMS)
+def test_a_stream_in_random_chunks(name: str) -> None:
+    dice = random.Random(14)
+    sources = [STREAMS[name][1](size) for size in (2, 7, 30)]
+    # Comments and pings may be anywhere between events.
+    sources += [source.replace(b"event: ping", b": a comment\n\nevent: ping") for source in sources]
+    whole = [played(name, [source]) for source in sources]
+    for _ in range(CHUNKINGS):
+        at = dice.randrange(len(sources))
+        longest = dice.choice((20, 200, 2000))
+        assert played(name, byte_chunks(sources[at], dice, longest)) == whole[at]

@@ -36,7 +36,7 @@ from gateway.config.settings import BUILTIN_POLICIES
 from gateway.detection import Detector
 from gateway.detection.deobfuscation.search import DEOBFUSCATIONS
 from gateway.detection.discovery import discover
-from gateway.detection.engines import Engines, OneByOne
+from gateway.detection.engines import Engines, Finder
 from gateway.detection.memory import Recall
 from gateway.detection.ner import builtin, finder
 from gateway.detection.ner.builtin import BuiltinModel
@@ -94,7 +94,7 @@ class Recording:
         return found
 
 
-class Read(OneByOne):
+class Read(Finder):
     """Returns what the name model found before, so that it reads each text only once."""
 
     version = "read"

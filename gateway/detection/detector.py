@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from gateway.detection.deobfuscation import PREFILTERS, Findings, deobfuscate
 from gateway.detection.discovery import definitions_digest, discover, types_of
-from gateway.detection.engines import OneByOne
+from gateway.detection.engines import Finder
 from gateway.detection.normalized_text import NormalizedText, normalize_text
 from gateway.detection.prefilter import Prefilter, PrefilterPattern
 from gateway.detection.recognizer import DefinitionError, EntityType, Recognizer
@@ -18,7 +18,7 @@ _FAMILY = "patterns-1.0"
 _LIKELY = 0.5
 
 
-class Detector(OneByOne):
+class Detector(Finder):
     """Finds candidate entities of all types. The policy decides what happens to them.
 
     `recognizers` are the recognizers to run; None means all that discovery finds, including those in `folders`.

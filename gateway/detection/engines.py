@@ -5,6 +5,7 @@ Everything an engine finds is a candidate. If one engine fails, detection fails 
 
 import re
 import string
+from abc import abstractmethod
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -43,33 +44,19 @@ _AROUND = f"{string.whitespace},;|<>\"'`#/*"
 class Finder(Protocol):
     """Finds candidate entities in a text. May block. Raises Unavailable if the text cannot be searched."""
 
-    @property
-    def version(self) -> str:
-        """Changes whenever its findings may change."""
-        ...
+    version: str
+    """Changes whenever its findings may change."""
+    types: Mapping[str, EntityType]
 
-    @property
-    def types(self) -> Mapping[str, EntityType]: ...
-
-    def detect(self, text: str) -> tuple[Entity, ...]: ...
+    @abstractmethod
+    def detect(self, text: str) -> tuple[Entity, ...]:
+        """Returns the entities of a text."""
 
     def detect_all(self, texts: Sequence[str], recall: Recall | None = None) -> Sequence[tuple[Entity, ...]]:
-        """Returns the entities of each text, in less time than one by one.
+        """Returns the entities of each text; in some engines, in less time than one by one.
 
         `recall` remembers what the caller sent before, and may be ignored.
         """
-        ...
-
-
-class OneByOne(Protocol):
-    """The part of a finder that searches each text by itself."""
-
-    def detect(self, text: str) -> tuple[Entity, ...]:
-        """Returns the entities of a text."""
-        ...
-
-    def detect_all(self, texts: Sequence[str], recall: Recall | None = None) -> Sequence[tuple[Entity, ...]]:
-        """Returns the entities of each text."""
         return [*map(self.detect, texts)]
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from gateway.config.settings import Settings
 from gateway.detection.detector import builtin_detector
-from gateway.detection.engines import Finder, OneByOne
+from gateway.detection.engines import Finder
 from gateway.detection.ner.finder import Reader, batches
 from gateway.detection.recognizer import EntityType
 from gateway.errors import Unavailable
@@ -68,7 +68,7 @@ def open_search_processes(settings: Settings, starter: ProcessStarter) -> Iterat
             yield Searches(patterns, NameProcesses(pool, load).readers, loads_models=False)
 
 
-class PatternProcesses(OneByOne):
+class PatternProcesses(Finder):
     """Detects like `detector`, large texts in `pool` while a worker is free."""
 
     def __init__(self, detector: Finder, pool: ProcessPool) -> None:

@@ -11,7 +11,7 @@ from gateway.api.app import create_app
 from gateway.config.settings import load_settings
 from gateway.container import Container
 from gateway.detection import Detector, EntityType, builtin_detector
-from gateway.detection.engines import OneByOne
+from gateway.detection.engines import Finder
 from gateway.detection.memory import Memory
 from gateway.exchange.messages import Call, ForwardedRequest, Listener, NativeResponse
 from gateway.exchange.operations import Question
@@ -30,7 +30,7 @@ ENTRY = 460
 TEXT = "Please write to anna@acme.test before noon."
 
 
-class Counting(OneByOne):
+class Counting(Finder):
     """A finder that keeps what it was asked to search."""
 
     def __init__(self, finder: Detector) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gateway.detection import EntityType, builtin_detector
-from gateway.detection.engines import OneByOne
+from gateway.detection.engines import Finder
 from gateway.errors import Forbidden
 from gateway.models import Entity, PrivacyMode
 from gateway.placeholders import Placeholders
@@ -16,7 +16,7 @@ from gateway.text.fields import TextField
 _KEY = bytes(32)
 
 
-class SaidToBe(OneByOne):
+class SaidToBe(Finder):
     """Detection that finds exactly what a case says: `value`, of `type` in `group`, with `score`."""
 
     version = "said"

@@ -12,7 +12,7 @@ import httpx
 import orjson
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
-from gateway.detection.engines import OneByOne
+from gateway.detection.engines import Finder
 from gateway.detection.job_context import waits_long
 from gateway.detection.recognizer import EntityType
 from gateway.errors import Unavailable
@@ -31,7 +31,7 @@ class _PresidioFinding(BaseModel):
 _RESPONSE = TypeAdapter(list[_PresidioFinding])
 
 
-class PresidioService(OneByOne):
+class PresidioService(Finder):
     """Sends every text to the service. Thread-safe. Policies match a finding's type by name, or else as `custom`."""
 
     types: Mapping[str, EntityType] = MappingProxyType({})

@@ -1,4 +1,5 @@
-"""Folds text as BERT's normalizer does: without marks and control characters, in lower case.
+"""Folds text as BERT's normalizer does: without marks and control characters, in lower case. Unlike there, marks that
+stay, which are none of the vocabulary, keep their order.
 
 A file says what becomes of each character (training/characters.py), so that no version of Unicode changes a token.
 """
@@ -6,10 +7,8 @@ A file says what becomes of each character (training/characters.py), so that no 
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, groupby
-from operator import itemgetter
 from pathlib import Path
-from unicodedata import combining, normalize
+from unicodedata import normalize
 
 _FIRST_BEYOND_BMP = "\U00010000"
 _HANGUL = "가힣"
@@ -23,12 +22,10 @@ class Characters:
 
     def __init__(self, file: Path) -> None:
         stored = json.loads(file.read_text("ascii"))
-        folded, alone, moving = stored["folded"], stored["alone"], stored["moving"]
-        self._dropped = frozenset(_members(each for each in stored["dropped"] if each not in _PRIVATE))
-        self._marks = frozenset(_members(stored["marks"]))
-        self._moving = frozenset(moving)
+        folded, alone = stored["folded"], stored["alone"]
+        removed = _members((*(each for each in stored["dropped"] if each not in _PRIVATE), *stored["marks"]))
         # All others stay as they are, except private ones: these are dropped, and too many for a table.
-        listed: dict[str, str] = folded | dict.fromkeys(self._dropped | self._marks, "")
+        listed: dict[str, str] = folded | dict.fromkeys(removed, "")
         self._become = listed | {char: normalize("NFD", char) for char in _members([_HANGUL])}
         self._one_to_one = str.maketrans({char: to for char, to in folded.items() if len(to) == 1})
         self._private = re.compile(f"[{_set(_PRIVATE)}]")
@@ -36,7 +33,7 @@ class Characters:
         self._alone_beyond = re.compile(f"[{_set(each for each in alone if each >= _FIRST_BEYOND_BMP)}]")
         # Characters that do not become one in their place. All beyond the BMP are here, as few texts have any, and a
         # set with ranges of them is slow to search.
-        odd = [*moving, *(char for char, to in listed.items() if len(to) != 1 or to >= _FIRST_BEYOND_BMP)]
+        odd = [char for char, to in listed.items() if len(to) != 1 or to >= _FIRST_BEYOND_BMP]
         odd = [*(char for char in odd if char < _FIRST_BEYOND_BMP), _HANGUL, _PRIVATE[0]]
         self._odd = re.compile(f"[{_set(odd)}{_FIRST_BEYOND_BMP}-\U0010ffff]")
         self.alone = _set([*(each for each in alone if each < _FIRST_BEYOND_BMP), _STAND_IN])
@@ -46,54 +43,16 @@ class Characters:
         """Returns the folded text, and where each of its characters was; None if they are where they were."""
         if self._odd.search(text) is None:
             return text.lower() if text.isascii() else text.translate(self._one_to_one), None
-        if not self._moving.isdisjoint(text):
-            return self._reordered(text)
         become = self._become
         parts = [become.get(char, char) for char in text]
         if self._private.search(text):
             parts = ["" if self._private.match(char) else part for char, part in zip(text, parts, strict=True)]
         are_even = set(map(len, parts)) == {1}
         places = None if are_even else [place for place, part in enumerate(parts) for _ in part]
-        return self._with_stand_ins("".join(parts)), places
-
-    def _with_stand_ins(self, folded: str) -> str:
-        return self._beyond.sub(lambda found: _STAND_IN if self._alone_beyond.match(found[0]) else found[0], folded)
-
-    def _reordered(self, text: str) -> tuple[str, Sequence[int]]:
-        """Folds a text with combining characters that stay: Unicode puts them in order before marks are removed.
-
-        A character that is moved takes the place of the one that it is put before.
-        """
-        source = [
-            place for place, char in enumerate(text) if char not in self._dropped and not self._private.match(char)
-        ]
-        parts = [
-            (part, self._order(part), index == 0)
-            for place in source
-            for index, part in enumerate(self._decomposed(text[place]))
-        ]
-        folded: list[str] = []
-        places: list[int] = []
-        taken = -1
-        for part, _, is_first in _ordered(parts):
-            taken += is_first
-            if part not in self._marks:
-                folded.append(self._become.get(part, part))
-                places.append(source[taken])
-        return self._with_stand_ins("".join(folded)), places
-
-    def _decomposed(self, char: str) -> str:
-        # Others have no parts, or got them in a later version of Unicode.
-        return normalize("NFD", char) if char in self._become else char
-
-    def _order(self, part: str) -> int:
-        return combining(part) if part in self._moving or part in self._marks else 0
-
-
-def _ordered(parts: Iterable[tuple[str, int, bool]]) -> Iterator[tuple[str, int, bool]]:
-    """Puts each run of combining characters in Unicode's order."""
-    runs = groupby(parts, key=lambda part: part[1] > 0)
-    return chain.from_iterable(sorted(run, key=itemgetter(1)) if are_combining else run for are_combining, run in runs)
+        folded = self._beyond.sub(
+            lambda found: _STAND_IN if self._alone_beyond.match(found[0]) else found[0], "".join(parts)
+        )
+        return folded, places
 
 
 def _members(ranges: Iterable[str]) -> Iterator[str]:

@@ -19,18 +19,11 @@ _TOGETHER = 96_000
 class Reader(Protocol):
     """A model that reads short texts, in this process or in another. Thread-safe."""
 
-    @property
-    def version(self) -> str:
-        """Changes whenever its findings may change."""
-        ...
-
-    @property
-    def hash(self) -> str:
-        """SHA-256 of its weights, in hex."""
-        ...
-
-    @property
-    def types(self) -> Mapping[str, EntityType]: ...
+    version: str
+    """Changes whenever its findings may change."""
+    hash: str
+    """SHA-256 of its weights, in hex."""
+    types: Mapping[str, EntityType]
 
     def read(self, texts: Sequence[str]) -> list[tuple[Entity, ...]]:
         """Returns what is in each text, sorted and disjoint. Blocks. What is in one has no effect on another.

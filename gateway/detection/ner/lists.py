@@ -1,11 +1,11 @@
 """Finds the persons that the models miss in lists of people: where most items are persons, so are the others.
 
-Items are lines of one shape: the same mark, and the same sign behind their first words. Those are the head of the item.
+Items are lines of one shape: the same mark, and the same sign after their first words, the head of the item.
 """
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from gateway.detection.ner.ordinary_words import WordList
@@ -16,7 +16,7 @@ from gateway.models import NAME_MODEL, Entity
 _ITEM = re.compile(
     r"[ \t]*(?:([-+*•–])[ \t]+|(\d{1,3})[.)][ \t]*)?((?:[^\s(,;:|–-]|[ ](?![ -])|(?<=\S)-){2,60})[ ]?(.?)"
 )
-"""A mark, the head, and the sign behind it. A hyphen within a word is part of the head."""
+"""A mark, the head, and the sign after it. A hyphen within a word is part of the head."""
 _NAME_WORD = re.compile(r"[^\W\d_]+\.?(?:['’-][^\W\d_]+)*")
 _FEWEST, _MOST_LINES, _MOST_WORDS = 3, 200, 5
 _SCORE = 0.6
@@ -26,6 +26,7 @@ class _Item(NamedTuple):
     shape: tuple[str, str]
     start: int
     end: int
+    line_start: int
     line_end: int
 
 
@@ -76,43 +77,28 @@ class Lists:
 
 def _items(text: str, at: int) -> list[_Item]:
     """Returns the lines around `at` that have the shape of its line, in order."""
-    start = text.rfind("\n", 0, at) + 1
-    own = _item(text, start)
+    own = _item(text, text.rfind("\n", 0, at) + 1)
     if own is None or not own.start <= at:
         return []
-    items = [own]
-    for lines in (_before(text, start), _after(text, own.line_end)):
-        for line in lines:
-            item = _item(text, line)
-            if item is None or item.shape != own.shape:
-                break
-            items.append(item)
-    return sorted(items, key=lambda one: one.start)
+    before, after = [own], [own]
+    while len(before) <= _MOST_LINES and (end := before[-1].line_start - 1) >= 0:
+        item = _item(text, text.rfind("\n", 0, end) + 1)
+        if item is None or item.shape != own.shape:
+            break
+        before.append(item)
+    while len(after) <= _MOST_LINES and (start := after[-1].line_end + 1) < len(text):
+        item = _item(text, start)
+        if item is None or item.shape != own.shape:
+            break
+        after.append(item)
+    return [*reversed(before), *after[1:]]
 
 
-def _item(text: str, start: int) -> _Item | None:
-    found = _ITEM.match(text, start)
+def _item(text: str, line_start: int) -> _Item | None:
+    found = _ITEM.match(text, line_start)
     if found is None or not found[3].strip():
         return None
     mark = found[1] or ("1" if found[2] else "")
-    end = text.find("\n", start)
-    head = len(found[3]) - len(found[3].rstrip())
-    return _Item((mark, found[4].strip()), found.start(3), found.end(3) - head, len(text) if end < 0 else end)
-
-
-def _before(text: str, start: int) -> Iterator[int]:
-    """Yields the starts of the lines before `start`, the last first."""
-    for _ in range(_MOST_LINES):
-        if not start:
-            return
-        start = text.rfind("\n", 0, start - 1) + 1
-        yield start
-
-
-def _after(text: str, end: int) -> Iterator[int]:
-    """Yields the starts of the lines behind the line that ends at `end`."""
-    for _ in range(_MOST_LINES):
-        if end < 0 or end + 1 >= len(text):
-            return
-        yield end + 1
-        end = text.find("\n", end + 1)
+    line_end = text.find("\n", line_start)
+    start, end = found.start(3), found.start(3) + len(found[3].rstrip())
+    return _Item((mark, found[4].strip()), start, end, line_start, len(text) if line_end < 0 else line_end)

@@ -110,8 +110,6 @@ class UnitReader:
         codes = _plain(np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32))
         kinds = _kinds(codes)
         starts, ends = _bounds(codes, kinds)
-        if not len(starts):
-            return Units(starts, ends, np.empty((0, FEATURES), np.int32))
         lower = _lowered(codes)
         hashes = _hashes(lower, kinds, starts, ends)
         lists = _contains(self._ordinary, hashes["word"]) + 2 * _contains(self._given, hashes["word"])
@@ -169,15 +167,12 @@ def _kinds(codes: Codes) -> NDArray[np.uint8]:
 
 def _bounds(codes: Codes, kinds: NDArray[np.uint8]) -> tuple[Numbers, Numbers]:
     """Returns where units start and end."""
-    count = len(codes)
-    if not count:
-        return np.empty(0, np.int64), np.empty(0, np.int64)
     # Letters with their marks are one group, whatever their case.
     groups = np.where(kinds >= _FIRST_LETTER, _FIRST_LETTER, kinds)
     marks = kinds == _MARK
     if marks.any():
         # A mark belongs to what it stands on.
-        at = np.arange(count)
+        at = np.arange(len(codes))
         at[marks] = 0
         groups = groups[np.maximum.accumulate(at)]
     same = groups[1:] == groups[:-1]
@@ -185,7 +180,7 @@ def _bounds(codes: Codes, kinds: NDArray[np.uint8]) -> tuple[Numbers, Numbers]:
     same &= (groups[1:] != _UNSPACED) | marks[1:]
     edges = np.flatnonzero(~same) + 1
     starts = np.concatenate([[0], edges])
-    ends = np.concatenate([edges, [count]])
+    ends = np.concatenate([edges, [len(codes)]])
     solid = groups[starts] > _BREAK
     return starts[solid], ends[solid]
 

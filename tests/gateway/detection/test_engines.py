@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from gateway.detection import builtin_detector
-from gateway.detection.engines import Engines, OneByOne
+from gateway.detection.engines import Engines, Finder
 from gateway.detection.normalized_text import cover
 from gateway.detection.recognizer import EntityType
 from gateway.errors import Unavailable
@@ -15,7 +15,7 @@ from gateway.models import Entity
 from gateway.placeholders import looks_like_placeholder
 
 
-class Marking(OneByOne):
+class Marking(Finder):
     """Takes whatever stands between the first and the last exclamation mark for a person."""
 
     version = "marking"

@@ -6,11 +6,11 @@ from typing import Self
 
 from gateway.config.settings import BUILTIN_POLICIES
 from gateway.detection import EntityType
-from gateway.detection.engines import OneByOne
+from gateway.detection.engines import Finder
 from gateway.evaluation import Predictor
 from gateway.models import Entity, PrivacyMode
 from gateway.policy import PolicyRegistry
-from gateway.protection.protector import Finder, Protector
+from gateway.protection.protector import Protector
 
 POLICIES = PolicyRegistry(BUILTIN_POLICIES)
 _MARK = re.compile(r"<([A-Z_]+) ([^<>]+)>")
@@ -24,7 +24,7 @@ _GROUPS = {
 }
 
 
-class Words(OneByOne):
+class Words(Finder):
     """Finds each value, wherever it stands, as its type."""
 
     version = "words"

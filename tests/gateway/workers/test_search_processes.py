@@ -11,7 +11,7 @@ import pytest
 
 from gateway.config.settings import Settings, load_settings
 from gateway.detection import builtin_detector
-from gateway.detection.engines import OneByOne
+from gateway.detection.engines import Finder
 from gateway.detection.recognizer import EntityType
 from gateway.errors import Unavailable
 from gateway.models import Entity
@@ -41,7 +41,7 @@ _TEXTS = [
 ]
 
 
-class Finder(OneByOne):
+class Telling(Finder):
     """Tells in which process it looked."""
 
     version = "1"
@@ -55,9 +55,9 @@ class Finder(OneByOne):
 def patterns() -> Iterator[PatternProcesses]:
     with (
         open_process_starter() as starter,
-        open_process_pool(starter, partial(PatternSearch, Finder), 1, 2, 5) as pool,
+        open_process_pool(starter, partial(PatternSearch, Telling), 1, 2, 5) as pool,
     ):
-        yield PatternProcesses(Finder(), pool)
+        yield PatternProcesses(Telling(), pool)
 
 
 def where(patterns: PatternProcesses, text: str) -> int:

@@ -1,5 +1,6 @@
 """Characters are folded as BERT's normalizer does it."""
 
+import json
 import re
 
 import pytest
@@ -11,6 +12,7 @@ from gateway.detection.ner.builtin import MODEL
 from gateway.detection.ner.characters import Characters
 
 CHARACTERS = Characters(MODEL / "characters.json")
+MOVING = json.loads((MODEL / "characters.json").read_text("ascii"))["moving"]
 LIBRARY = BertNormalizer(clean_text=True, handle_chinese_chars=False, strip_accents=True, lowercase=True)
 
 
@@ -23,17 +25,15 @@ LIBRARY = BertNormalizer(clean_text=True, handle_chinese_chars=False, strip_acce
         ("a\u0301b", "ab", [0, 2]),
         ("a\u200bb\ue000c", "abc", [0, 2, 4]),
         ("\ud55c ", "\u1112\u1161\u11ab ", [0, 0, 0, 1]),
-        # 224 before 216: they change places.
-        ("a\u302e\U0001d165", "a\U0001d165\u302e", [0, 1, 2]),
-        # The mark that is removed has a higher class than the one that stays.
-        ("a\u0301\u302eb", "a\u302eb", [0, 1, 3]),
+        # Marks that stay keep their order.
+        ("a\u0301\u302eb", "a\u302eb", [0, 2, 3]),
     ],
 )
 def test_places_are_those_in_the_text(text: str, folded: str, places: list[int] | None) -> None:
     assert CHARACTERS.fold(text) == (folded, places)
 
 
-@given(st.text(st.characters(codec="utf-8", max_codepoint=0xFFFF), max_size=40))
+@given(st.text(st.characters(codec="utf-8", max_codepoint=0xFFFF, exclude_characters=MOVING), max_size=40))
 def test_text_is_folded_as_by_the_library(text: str) -> None:
     folded, places = CHARACTERS.fold(text)
     beyond = [char for char in folded if char > "\uffff" or char == "\ufffd"]

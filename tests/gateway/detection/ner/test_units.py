@@ -55,7 +55,7 @@ def test_units(reader: UnitReader, text: str, expected: list[str]) -> None:
     assert [text[start:end] for start, end in read(reader, text).offsets] == expected
 
 
-@given(st.lists(st.text(st.sampled_from(LIST_OF_LETTERS) | st.characters(), max_size=30), max_size=5))
+@given(st.lists(st.text(st.sampled_from(LIST_OF_LETTERS) | st.characters(), max_size=30), min_size=1, max_size=5))
 def test_texts_do_not_depend_on_those_beside_them(reader: UnitReader, texts: list[str]) -> None:
     for text, together in zip(texts, reader.read_all(texts), strict=True):
         alone = read(reader, text)

@@ -83,9 +83,10 @@ WIRE = Telegram()
 ''',
     "surfaces/parrot.py": """
 from gateway.models import Trust
+from gateway.surfaces.base import Surface
 
 
-class Parrot:
+class Parrot(Surface):
     id = "parrot"
     trust = Trust.LOCAL
 

@@ -21,7 +21,7 @@ from gateway.guard import GuardContext, Verdict
 from gateway.http.strict_json import dump, parse_object
 from gateway.models import Entity
 from gateway.protection.protector import Protector
-from gateway.wires import AnswerText, Body, is_resumable
+from gateway.wires import AnswerText, Body
 from gateway.workers.thread_pool import Workers
 
 _log = logging.getLogger(__name__)
@@ -126,7 +126,7 @@ class Answers:
             answer = parse_object(body)
             tokens = exchange.wire.usage(answer)
             wire = exchange.wire
-            ids = wire.answer_ids(answer, exchange.path) if is_resumable(wire) and status < 400 else ()
+            ids = wire.answer_ids(answer, exchange.path) if status < 400 else ()
             verdict, changed = self._restore_texts(exchange, answer)
             if exchange.annotated:
                 note = {**exchange.note(), "guard": verdict.as_dict()}

@@ -9,7 +9,6 @@ UpstreamSurface  a configured provider, reached over HTTP
 """
 
 from gateway.surfaces.base import (
-    PatternSurface,
     Surface,
     SurfaceRegistry,
     UpstreamConfig,
@@ -19,7 +18,6 @@ from gateway.surfaces.upstream import UpstreamSurface
 
 __all__ = [
     "DemoSurface",
-    "PatternSurface",
     "Surface",
     "SurfaceRegistry",
     "UpstreamConfig",

@@ -6,12 +6,13 @@ its surfaces. Two surfaces with the same id, or that list the same model name, f
 
 import re
 import time
+from abc import ABC, abstractmethod
 from asyncio import gather
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from gateway.config.settings import CONFIGURED_UPSTREAM, Settings
 from gateway.detection.plugins import plugin_modules
@@ -27,57 +28,40 @@ _VERSIONED = re.compile(r"\Av\d+(?:alpha|beta)?\d*/")
 _GLOB = frozenset("*?[")
 
 
-class Surface(Protocol):
-    """Something that answers a protected chat-completions request."""
+class Surface(ABC):
+    """Something that answers protected requests. The defaults are those of one that serves only models it lists."""
 
-    @property
-    def id(self) -> str:
-        """Returns the unique id, which clients may use as a model name."""
-        ...
+    id: str
+    """The unique id, which clients may use as a model name."""
+    trust: Trust
+    """Whether it is inside the company's own trust boundary."""
+    family: Family = "openai"
+    """The API whose calls it answers."""
+    has_patterns = False
+    """Whether it also serves models it does not list."""
 
-    @property
-    def trust(self) -> Trust:
-        """Whether it is inside the company's own trust boundary."""
-        ...
-
+    @abstractmethod
     def models(self) -> tuple[str, ...]:
         """Returns the model names of this surface. The first is the default."""
-        ...
 
+    @abstractmethod
     async def complete(self, body: Body) -> Body:
         """Returns the answer to a protected request body. Raises BadUpstream or UpstreamTimeout."""
-        ...
-
-
-@runtime_checkable
-class PatternSurface(Surface, Protocol):
-    """A surface that also serves models it does not list, by the calls of one family."""
-
-    @property
-    def family(self) -> Family: ...
 
     def model_for(self, name: str, *, anything: bool = True) -> str | None:
-        """Returns the model to request for `name`; None if this surface does not serve it.
+        """Returns the model to request for `name`; None if no pattern of this surface matches it.
 
         Ignores the pattern `*` unless `anything` is true.
         """
-        ...
-
-
-@runtime_checkable
-class ListingSurface(Surface, Protocol):
-    """A surface that can be asked for more models than its settings name."""
+        return None
 
     async def listed(self) -> tuple[str, ...]:
-        """Returns the names of the models that it lists and serves; none if it does not answer."""
-        ...
+        """Returns the names of more models that it lists when asked; none if it does not answer."""
+        return ()
 
-
-@runtime_checkable
-class Closing(Protocol):
-    """A surface that holds connections."""
-
-    async def aclose(self) -> None: ...
+    async def aclose(self) -> None:
+        """Closes its connections."""
+        return
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +140,7 @@ class SurfaceRegistry:
                     raise ValueError("two model surfaces list the same model name")
         if default is not None and default not in self._by_id:
             raise ValueError("no surface has the name of the default upstream")
-        self._patterned = [surface for surface in self._surfaces if isinstance(surface, PatternSurface)]
+        self._patterned = [surface for surface in self._surfaces if surface.has_patterns]
         self._default = self._by_id[default] if default is not None else None
         self._configured = self._by_id.get(CONFIGURED_UPSTREAM) or self._default
         if self._configured is None and self._patterned:
@@ -187,18 +171,18 @@ class SurfaceRegistry:
         if not isinstance(model, str) or not model:
             raise BadRequest("`model` must be a non-empty string.", param="model")
         exact = self._exact.get(model)
-        if exact is not None and _family(exact) == family:
-            return exact, _asked(exact, model)
-        patterned = [surface for surface in self._patterned if _family(surface) == family]
+        if exact is not None and exact.family == family:
+            return exact, exact.model_for(model) or model
+        patterned = [surface for surface in self._patterned if surface.family == family]
         if model == CONFIGURED_UPSTREAM:
-            first = next((each for each in (self._configured, *patterned) if each and _family(each) == family), None)
+            first = next((each for each in (self._configured, *patterned) if each and each.family == family), None)
             if first is not None:
-                return first, _asked(first, first.id)
+                return first, first.model_for(first.id) or first.id
         for anything in (False, True):
             for surface in patterned:
                 if (name := surface.model_for(model, anything=anything)) is not None:
                     return surface, name
-        if self._default is not None and _family(self._default) == family:
+        if self._default is not None and self._default.family == family:
             return self._default, model
         message = "No surface serves this model; GET /v1/models lists the available ones."
         if family != "openai" and not patterned:
@@ -213,11 +197,10 @@ class SurfaceRegistry:
     async def models(self, family: Family | None = None) -> list[Body]:
         """Returns model objects of the OpenAI API: of all surfaces or of a family's, with what upstreams list."""
         names: dict[str, str] = {}
-        surfaces = [surface for surface in self._surfaces if family is None or _family(surface) == family]
+        surfaces = [surface for surface in self._surfaces if family is None or surface.family == family]
         for surface in surfaces:
             names |= dict.fromkeys((surface.id, *surface.models()), surface.id)
-        listing = [surface for surface in surfaces if isinstance(surface, ListingSurface)]
-        for surface, listed in zip(listing, await gather(*(each.listed() for each in listing)), strict=True):
+        for surface, listed in zip(surfaces, await gather(*(each.listed() for each in surfaces)), strict=True):
             for name in listed:
                 names.setdefault(name, surface.id)
         if self._configured is not None and self._configured in surfaces:
@@ -230,18 +213,7 @@ class SurfaceRegistry:
     async def aclose(self) -> None:
         """Closes the connections of all surfaces."""
         for surface in self._surfaces:
-            if isinstance(surface, Closing):
-                await surface.aclose()
-
-
-def _family(surface: Surface) -> Family:
-    return surface.family if isinstance(surface, PatternSurface) else "openai"
-
-
-def _asked(surface: Surface, name: str) -> str:
-    if isinstance(surface, PatternSurface):
-        return surface.model_for(name) or name
-    return name
+            await surface.aclose()
 
 
 def _owner(surface: str) -> str:

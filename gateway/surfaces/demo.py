@@ -14,7 +14,7 @@ from typing import Any
 from gateway.errors import BadRequest
 from gateway.http.strict_json import dump
 from gateway.models import Trust
-from gateway.surfaces.base import Body
+from gateway.surfaces.base import Body, Surface
 from gateway.surfaces.demo_text import answer, facts
 from gateway.text.token_estimate import estimate
 
@@ -24,7 +24,7 @@ _MOST_CHOICES = 128
 _WORDS = re.compile(r"\s*\S+|\s+")
 
 
-class DemoSurface:
+class DemoSurface(Surface):
     """Answers chat-completions requests in-process. `count` returns the tokens of a text."""
 
     id = MODEL

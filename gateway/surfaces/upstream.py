@@ -21,8 +21,7 @@ from gateway.http.header_names import HOP_BY_HOP
 from gateway.http.strict_json import dump, parse_object
 from gateway.http.types import Field
 from gateway.http.upstream_failures import Fault, of_decoding, of_exception
-from gateway.models import Family, Trust
-from gateway.surfaces.base import Body, UpstreamConfig
+from gateway.surfaces.base import Body, Surface, UpstreamConfig
 
 _LIMITS = httpx.Limits(max_connections=256, max_keepalive_connections=64, keepalive_expiry=30)
 _CONNECT_SECONDS = 10.0
@@ -35,14 +34,17 @@ _MODEL = re.compile(r"[A-Za-z0-9_@][A-Za-z0-9_.:/@+-]{0,255}\Z")
 _NOT_SENT = HOP_BY_HOP | frozenset(b"host expect content-length content-type content-encoding accept-encoding".split())
 
 
-class UpstreamSurface:
+class UpstreamSurface(Surface):
     """A provider. `response_limit` is the maximum size of an answer in bytes, before and after decompression.
 
     Raises ValueError if the CA file of the configuration is unusable.
     """
 
+    has_patterns = True
+
     def __init__(self, config: UpstreamConfig, *, response_limit: int = 32 * 1024 * 1024) -> None:
         self.config = config
+        self.id, self.family, self.trust = config.name, config.family, config.trust
         self._limit = response_limit
         self._listed: tuple[str, ...] = ()
         self._list_again = 0.0
@@ -60,18 +62,6 @@ class UpstreamSurface:
 
     def __repr__(self) -> str:
         return f"UpstreamSurface({self.config!r})"
-
-    @property
-    def id(self) -> str:
-        return self.config.name
-
-    @property
-    def family(self) -> Family:
-        return self.config.family
-
-    @property
-    def trust(self) -> Trust:
-        return self.config.trust
 
     def models(self) -> tuple[str, ...]:
         return self.config.plain_models

@@ -9,10 +9,8 @@ from gateway.wires.base import (
     Conversation,
     EventFormat,
     Framing,
-    Resumable,
     Wire,
     Wires,
-    is_resumable,
 )
 
 __all__ = [
@@ -22,8 +20,6 @@ __all__ = [
     "Conversation",
     "EventFormat",
     "Framing",
-    "Resumable",
     "Wire",
     "Wires",
-    "is_resumable",
 ]

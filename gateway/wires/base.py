@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeGuard
+from typing import Any, Literal
 
 from gateway.detection.plugins import plugin_modules
 from gateway.errors import GatewayError
@@ -159,25 +159,16 @@ class Wire(ABC):
         if note is not None:
             body["svc"] = note
 
+    def answer_ids(self, body: Body, path: str = "") -> tuple[str, ...]:
+        """Returns the names by which a request may continue an answer instead of repeating it, if any.
+
+        `body` is the answer or an event of it, `path` that of the request (see `Conversation.continues`).
+        """
+        return ()
+
     @abstractmethod
     def refuse_answer(self, body: Body, message: str) -> None:
         """Replaces every choice of an answer by `message`, with the finish reason `content_filter`."""
-
-
-class Resumable(Protocol):
-    """A wire whose requests may name an earlier answer instead of repeating it (see `Conversation.continues`)."""
-
-    def answer_ids(self, body: Body, path: str = "") -> tuple[str, ...]:
-        """Returns the names by which a request may continue an answer. `body` is the answer or an event of it.
-
-        `path` is that of the request.
-        """
-        ...
-
-
-def is_resumable(wire: Wire) -> TypeGuard[Resumable]:
-    """Returns whether requests of a wire may name an earlier answer. Python's own check of protocols is slow."""
-    return hasattr(wire, "answer_ids")
 
 
 class Wires:

@@ -15,7 +15,7 @@ from gateway.guard import GuardContext
 from gateway.http.strict_json import dump
 from gateway.http.upstream_failures import Fault
 from gateway.placeholders.json_text import is_document
-from gateway.wires import AnswerText, Body, Wire, is_resumable
+from gateway.wires import AnswerText, Body, Wire
 from gateway.wires import Channel as ChannelId
 
 _log = logging.getLogger(__name__)
@@ -131,7 +131,7 @@ class AnswerStream:
             raise BadUpstream("The upstream sent an event that is not a JSON object.", code="upstream_invalid")
         if not self._first:
             self._first = body
-            self._ids = self._wire.answer_ids(body) if is_resumable(self._wire) else ()
+            self._ids = self._wire.answer_ids(body)
         self._latest = body
         stream = self._format
         for index, count in enumerate(stream.usage(body)):

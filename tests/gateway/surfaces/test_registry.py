@@ -9,11 +9,11 @@ import pytest
 from gateway.config.settings import load_settings
 from gateway.errors import BadRequest, NotFound
 from gateway.models import Trust
-from gateway.surfaces import DemoSurface, SurfaceRegistry, UpstreamConfig, UpstreamSurface
+from gateway.surfaces import DemoSurface, Surface, SurfaceRegistry, UpstreamConfig, UpstreamSurface
 
 
 @dataclass
-class Fixed:
+class Fixed(Surface):
     """A surface of one's own, as small as one can be."""
 
     id: str
@@ -148,8 +148,9 @@ async def test_every_upstream_of_the_settings_is_a_surface(monkeypatch: pytest.M
 
 PLUGIN = """
 from gateway.models import Trust
+from gateway.surfaces.base import Surface
 
-class Parrot:
+class Parrot(Surface):
     id = "parrot"
     trust = Trust.LOCAL
 

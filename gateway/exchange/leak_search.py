@@ -10,7 +10,7 @@ from functools import cached_property
 
 from gateway.detection.deobfuscation import text_variants
 from gateway.detection.unicode_folding import compact
-from gateway.text.dates import days
+from gateway.exchange.dates import days
 
 # From this many letters and digits on, a match inside a longer word is no coincidence.
 _MIN_SUBSTRING = 6

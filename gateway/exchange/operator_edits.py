@@ -14,6 +14,7 @@ from datetime import date
 from functools import partial
 
 from gateway.errors import EditRefused, GatewayError
+from gateway.exchange.dates import days
 from gateway.exchange.leak_search import LeakSearch
 from gateway.exchange.records import Records
 from gateway.exchange.state import Exchange
@@ -21,7 +22,6 @@ from gateway.http.strict_json import dump, parse_object
 from gateway.policy.generalization import default_generalization
 from gateway.protection.protector import Protector
 from gateway.receipts import Receipt
-from gateway.text.dates import days
 from gateway.text.token_estimate import estimate
 from gateway.wires import Conversation
 from gateway.workers.thread_pool import Workers

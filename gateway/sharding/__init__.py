@@ -5,7 +5,7 @@
     compartment_key  the placeholder key of one compartment
 
 In order of use: `units` (where the text may be divided), `assignment` (which part goes where), `splitter` (protects and
-builds), `outline`. Segmentation itself is `gateway.text.segmentation`; docs/sharding.md states the leak model.
+builds), `outline`. Segmentation itself is `gateway.sharding.segmentation`; docs/sharding.md states the leak model.
 """
 
 from gateway.sharding.outline import Heading, Outline, Piece, rejoin

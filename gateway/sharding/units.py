@@ -8,8 +8,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from gateway.sharding.segmentation import Block, BlockKind, blocks, lines_of, sentences
 from gateway.text.fields import Span
-from gateway.text.segmentation import Block, BlockKind, blocks, lines_of, sentences
 
 type Weigh = Callable[[int, int], float]
 """Estimates the tokens of `text[start:end]` after protection."""

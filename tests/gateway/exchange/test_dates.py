@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from gateway.detection.recognizers._dates import MONTH_NAMES
-from gateway.text.dates import days
+from gateway.exchange.dates import days
 
 DAY = date(1979, 3, 17)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.text.segmentation import BlockKind, blocks, sentences
+from gateway.sharding.segmentation import BlockKind, blocks, sentences
 
 
 def parted(text: str) -> list[str]:

@@ -134,16 +134,10 @@ class Vault:
         def write(repositories: Repositories) -> None:
             if session.row is not None:
                 repositories.sessions.add(session.row)
-            repositories.sessions.note_time(self._now(repositories))
-            if size:
-                add(repositories)
-
-        def add(repositories: Repositories) -> None:
-            found = repositories.sessions.find(session_id)
-            if found is None or found.expires_at <= self._now(repositories):
-                raise _expired()
-            if found.expires_at != session.grant.expires_at.timestamp():
-                raise _changed()
+            self._note_time(repositories)
+            if not size:
+                return
+            found = self._as_opened(repositories, session)
             if found.held + size > found.max_values:
                 raise Conflict("The session is full. Start a new one.", param="session")
             if found.rows > session.rows:
@@ -162,13 +156,8 @@ class Vault:
         session = await self.open(session_id, session_token, caller)
 
         def write(repositories: Repositories) -> SessionGrant:
-            now = self._now(repositories)
-            repositories.sessions.note_time(now)
-            found = repositories.sessions.find(session_id)
-            if found is None or found.expires_at <= now:
-                raise _expired()
-            if found.expires_at != session.grant.expires_at.timestamp():
-                raise _changed()
+            now = self._note_time(repositories)
+            found = self._as_opened(repositories, session)
             ends = max(found.expires_at, float(int(now) + ttl_seconds))
             grant = SessionGrant(session_id, session_token, datetime.fromtimestamp(ends, UTC))
             if ends == found.expires_at:
@@ -210,6 +199,15 @@ class Vault:
         if purged or removed:
             self._store.erase_deleted_soon()
         return purged
+
+    def _as_opened(self, repositories: Repositories, session: OpenSession) -> SessionRow:
+        """Returns the row of a session. Raises Gone after its end, Conflict if it was extended since it was opened."""
+        found = repositories.sessions.find(session.grant.session_id)
+        if found is None or found.expires_at <= self._now(repositories):
+            raise _expired()
+        if found.expires_at != session.grant.expires_at.timestamp():
+            raise _changed()
+        return found
 
     def _now(self, repositories: Repositories) -> float:
         return self._clock.now(repositories.sessions.latest_time())

@@ -15,7 +15,7 @@ from gateway.receipt_log.consistency import find_fault, is_new, read_history
 from gateway.receipt_log.tree import IncompleteTree, StoredTree
 from gateway.receipts.checkpoint import Checkpoint, is_signed_by_another, sign_checkpoint
 from gateway.receipts.client_view import without_numbers
-from gateway.receipts.merkle import Frontier, Node, leaf_hash
+from gateway.receipts.merkle import Frontier, leaf_hash
 from gateway.receipts.records import GENESIS, Body, Head, Record, decoded, make_record
 from gateway.receipts.signing import Signer
 from gateway.receipts.verify import signed_checkpoint
@@ -64,7 +64,7 @@ class Chain:
         # Of the current transaction: the records collected so far, and the end of the log with them.
         self._end: _End | None = None
         self._rows: list[NewRecord] = []
-        self._nodes: list[Node] = []
+        self._nodes: list[NodeRow] = []
         self._values: list[ValueRow] = []
         self._collected: dict[str, Filed] = {}
 
@@ -162,7 +162,7 @@ class Chain:
         if end is None:
             return
         receipts.add(self._rows)
-        receipts.add_nodes([NodeRow(*node) for node in self._nodes])
+        receipts.add_nodes(self._nodes)
         if self._values:
             receipts.add_values(self._values)
         size, last = end.head

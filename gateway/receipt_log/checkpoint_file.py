@@ -21,6 +21,9 @@ import orjson
 from gateway.config.durable_files import replacing
 from gateway.receipts.checkpoint import Checkpoint, parse_checkpoint
 
+if sys.platform != "win32":
+    import fcntl
+
 FILE = "receipts.checkpoint"
 FORMAT = "privacy-gateway/receipts-checkpoint"
 FORMAT_VERSION = 1
@@ -104,12 +107,10 @@ class CheckpointWriter:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[int | None]:
-    """Locks the folder against other processes, so that none overwrites a newer checkpoint or key."""
+    """Locks the folder against other processes, so that none overwrites a newer checkpoint or key. Not on Windows."""
     if sys.platform == "win32":
         yield None
         return
-    import fcntl  # noqa: PLC0415 - not available on Windows
-
     descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

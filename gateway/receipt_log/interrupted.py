@@ -1,4 +1,4 @@
-"""Closes the exchanges of a gateway that was killed: they have a receipt, and nobody is left to write their outcome.
+"""Closes the exchanges of a gateway that was killed: they have a receipt, and nothing else writes their outcome.
 
     gateway.lock   {"closed": 1234}
 
@@ -20,6 +20,9 @@ from gateway.receipts.drafts import OutcomeDraft
 from gateway.receipts.records import decoded
 from gateway.store import Store
 from gateway.store.rows import OpenReceipt
+
+if sys.platform != "win32":
+    import fcntl
 
 FILE = "gateway.lock"
 OUTCOME = "interrupted"
@@ -56,8 +59,6 @@ class RunLock:
     def share(self) -> None:
         """Lets other processes start."""
         if sys.platform != "win32":
-            import fcntl  # noqa: PLC0415 - not available on Windows
-
             fcntl.flock(self._file, fcntl.LOCK_SH)
 
     def close(self) -> None:
@@ -113,8 +114,6 @@ def _lock_alone(file: int) -> bool:
     """Locks a file exclusively, unless another process has locked it. Never does so on Windows."""
     if sys.platform == "win32":
         return False
-    import fcntl  # noqa: PLC0415 - not available on Windows
-
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -89,9 +89,8 @@ class LogWalk:
 
     def _compare_nodes(self, receipts: Receipts) -> None:
         for node in self.chain.completed:
-            level, number, _ = node
-            if self._changed is None and receipts.nodes(level, number, 1) != [node]:
-                self._changed = f"subtree {number} of level {level} is not what the records give"
+            if self._changed is None and receipts.nodes(node.level, node.number, 1) != [node]:
+                self._changed = f"subtree {node.number} of level {node.level} is not what the records give"
 
 
 def walk_log(store: ReadOnlyStore, walk: LogWalk, progress: Progress) -> Iterator[list[StoredRecord]]:

@@ -6,14 +6,14 @@ Leaves are numbered from zero. A range `(first, end)` stands for the subtree ove
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 
+from gateway.store.rows import NodeRow
+
 EMPTY_ROOT = sha256(b"").digest()
 TILE_HEIGHT = 8
 """Levels between two that are stored: one stored hash covers 256 of the level below."""
 TILE_WIDTH = 1 << TILE_HEIGHT
 
 type Range = tuple[int, int]
-type Node = tuple[int, int, bytes]
-"""A complete subtree: level in units of `TILE_HEIGHT`, number within the level, and hash."""
 
 
 def leaf_hash(data: bytes) -> bytes:
@@ -42,16 +42,16 @@ class Frontier:
     def copy(self) -> "Frontier":
         return Frontier(self.size, self._subtrees)
 
-    def push(self, leaf: bytes) -> list[Node]:
+    def push(self, leaf: bytes) -> list[NodeRow]:
         """Appends the hash of a leaf. Returns the subtrees of stored levels that it completes, the smallest first."""
-        completed: list[Node] = []
+        completed: list[NodeRow] = []
         number, level = self.size, 0
         while number & 1:
             leaf = node_hash(self._subtrees.pop(), leaf)
             number >>= 1
             level += 1
             if level % TILE_HEIGHT == 0:
-                completed.append((level // TILE_HEIGHT, number, leaf))
+                completed.append(NodeRow(level // TILE_HEIGHT, number, leaf))
         self._subtrees.append(leaf)
         self.size += 1
         return completed

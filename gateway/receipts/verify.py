@@ -12,10 +12,10 @@ import orjson
 import rfc8785
 
 from gateway.receipts.checkpoint import Checkpoint, verify_checkpoint
-from gateway.receipts.merkle import Frontier, Node, leaf_hash
+from gateway.receipts.merkle import Frontier, leaf_hash
 from gateway.receipts.records import GENESIS
 from gateway.receipts.signing import Keys
-from gateway.store.rows import StoredHead, StoredReceipt, StoredRecord
+from gateway.store.rows import NodeRow, StoredHead, StoredReceipt, StoredRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class ChainWalk:
         self.size = self._tree.size
         self.head = head
         self.broken: str | None = None
-        self.completed: list[Node] = []
+        self.completed: list[NodeRow] = []
         """The subtrees of stored levels that the last `feed` completed."""
 
     def feed(self, rows: Iterable[StoredRecord]) -> None:

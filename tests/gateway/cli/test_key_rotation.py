@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +16,7 @@ from gateway.receipts.checkpoint import sign_checkpoint
 from gateway.receipts.records import seal
 from gateway.store import open_store
 from tests.gateway.cli.support import DEFAULT, Command, checked
-from tests.gateway.receipt_log.support import OPERATOR, draft, opened
+from tests.gateway.receipt_log.support import OPERATOR, draft, opened, sql
 from tests.gateway.receipts.verifier import canonical_form, tree_root
 
 
@@ -190,8 +188,7 @@ ATTACKS = {
 def test_a_changed_record_of_a_rotation_is_named(name: str, command: Command, ids: list[str]) -> None:
     rotate(command)
     append(command.data_dir, "req_0a")
-    with closing(sqlite3.connect(command.data_dir / "gateway.db")) as db, db:
-        db.execute(ATTACKS[name])
+    sql(command.data_dir, ATTACKS[name])
     status, done = command.json("receipts", "verify")
     assert (status, done["valid"]) == (1, False)
     if name != "called a receipt":  # The kind is beside the record, and a start reads it of the last records alone.

@@ -17,7 +17,7 @@ from gateway.receipt_log import ReceiptLog, pruning
 from gateway.receipt_log.signing_key import load_signer
 from gateway.receipts import OutcomeDraft, records
 from tests.gateway.cli.support import DEFAULT, Command, checked
-from tests.gateway.receipt_log.support import OPERATOR, draft, opened
+from tests.gateway.receipt_log.support import OPERATOR, draft, opened, sql
 
 pytestmark = pytest.mark.slow
 
@@ -59,8 +59,7 @@ def lines_of(file: Path) -> list[dict[str, Any]]:
 
 
 def days_of(data_dir: Path) -> set[str]:
-    with closing(sqlite3.connect(data_dir / "gateway.db")) as db:
-        return {json.loads(body)["created_at"][:10] for (body,) in db.execute("SELECT body FROM receipts")}
+    return {json.loads(body)["created_at"][:10] for (body,) in sql(data_dir, "SELECT body FROM receipts")}
 
 
 def test_what_is_left_of_a_pruned_log_verifies(command: Command, days: Path, tmp_path: Path) -> None:
@@ -182,8 +181,7 @@ def test_an_attack_on_a_pruned_log_is_named(name: str, command: Command, days: P
 
 
 def test_changed_records_are_not_pruned(command: Command, days: Path) -> None:
-    with closing(sqlite3.connect(days / "gateway.db")) as db, db:
-        db.execute("UPDATE receipts SET body = replace(body, '120', '121') WHERE sequence = 3")
+    sql(days, "UPDATE receipts SET body = replace(body, '120', '121') WHERE sequence = 3")
     assert command("receipts", "prune", "--before", "2026-03-02") == (1, "")
     assert "records before that day were changed" in command.errors
     assert "2026-03-01" in days_of(days)

@@ -11,7 +11,7 @@ import pytest
 from gateway.models import PolicyRef
 from run_proxy import main
 from tests.gateway.cli.support import DEFAULT, Command
-from tests.gateway.receipt_log.support import draft, opened
+from tests.gateway.receipt_log.support import draft, opened, sql
 from tests.gateway.receipt_log.test_attacks import VECTORS, attack
 
 pytestmark = pytest.mark.slow
@@ -144,13 +144,6 @@ def test_usage(command: Command, ids: list[str]) -> None:
     assert max(map(len, text.splitlines())) <= 80
 
 
-def change(file: Path, statement: str) -> None:
-    conn = sqlite3.connect(file)
-    with conn:
-        conn.execute(statement)
-    conn.close()
-
-
 @pytest.mark.parametrize("target", ["", "missing.ndjson", "a" * 300, "/"], ids=["none", "missing", "long", "folder"])
 def test_no_such_file_to_verify(command: Command, ids: list[str], target: str) -> None:
     status, reply = command.json("receipts", "verify", target)
@@ -219,7 +212,7 @@ def test_a_store_of_somebody_else(command: Command, words: list[str]) -> None:
     assert command(*words) == (2, "")
     assert "cannot be read: SQLITE_NOTADB" in command.errors
     file.unlink()
-    change(file, "CREATE TABLE recipes (title TEXT)")
+    sql(file.parent, "CREATE TABLE recipes (title TEXT)")
     assert command(*words) == (2, "")
     assert "not one of this gateway" in command.errors
 
@@ -227,10 +220,10 @@ def test_a_store_of_somebody_else(command: Command, words: list[str]) -> None:
 @pytest.mark.parametrize("words", [*LOOKS, *CHANGES, ["keys", "create", "a"], ["policies", "list"]], ids=" ".join)
 def test_a_store_of_another_version_stays_as_it_is(command: Command, ids: list[str], words: list[str]) -> None:
     file = command.data_dir / "gateway.db"
-    change(file, "UPDATE migrations SET id = 'later' WHERE id = '0001_tables'")
+    sql(file.parent, "UPDATE migrations SET id = 'later' WHERE id = '0001_tables'")
     assert command(*words) == (2, "")
     assert "made by a newer version" in command.errors
-    change(file, "DELETE FROM migrations WHERE id = 'later'")
+    sql(file.parent, "DELETE FROM migrations WHERE id = 'later'")
     assert command(*words) == (2, "")
     # A gateway of that version may be running on it.
     assert "made by an older version" in command.errors

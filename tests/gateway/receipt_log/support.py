@@ -3,8 +3,8 @@
 import json
 import secrets
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -49,14 +49,15 @@ def opened(data_dir: Path) -> Iterator[ReceiptLog]:
         store.close()
 
 
+def sql(data_dir: Path, statement: str, parameters: Sequence[Any] = ()) -> list[Any]:
+    """Runs a statement on the database of a data folder, as another program may. Returns the rows."""
+    with closing(sqlite3.connect(data_dir / "gateway.db")) as conn, conn:
+        return conn.execute(statement, parameters).fetchall()
+
+
 def raw_rows(path: Path) -> list[tuple[int, str, str, str, str, str]]:
-    """Everything in the log as it lies in the file: sequence, kind, request, body, hash, signature."""
-    conn = sqlite3.connect(path)
-    try:
-        columns = "sequence, kind, request_id, body, hash, signature"
-        return conn.execute(f"SELECT {columns} FROM receipts ORDER BY sequence").fetchall()
-    finally:
-        conn.close()
+    """Everything in the log as it is in the file: sequence, kind, request, body, hash, signature."""
+    return sql(path.parent, "SELECT sequence, kind, request_id, body, hash, signature FROM receipts ORDER BY sequence")
 
 
 def reference_check(path: Path, public_key: Ed25519PublicKey) -> int:
@@ -71,11 +72,7 @@ def reference_check(path: Path, public_key: Ed25519PublicKey) -> int:
         assert check_record(record | {"hash": hash_, "signature": signature}, [public_key]) == body.encode()
         assert kind == ("outcome" if "outcome" in record else "receipt")
         previous = hash_
-    conn = sqlite3.connect(path)
-    try:
-        ((size, head, checkpoint),) = conn.execute("SELECT size, head, checkpoint FROM receipts_head").fetchall()
-    finally:
-        conn.close()
+    ((size, head, checkpoint),) = sql(path.parent, "SELECT size, head, checkpoint FROM receipts_head")
     assert (size, head) == (len(rows), previous)
     root = tree_root([body.encode() for _, _, _, body, _, _ in rows])
     assert check_checkpoint(checkpoint, [public_key]) == (size, root)

@@ -31,7 +31,7 @@ from gateway.receipts import Signer
 from gateway.receipts.checkpoint import sign_checkpoint
 from gateway.store import open_read_only
 from tests.conftest import ROOT
-from tests.gateway.receipt_log.support import OPERATOR, draft, opened, raw_rows, reference_check
+from tests.gateway.receipt_log.support import OPERATOR, draft, opened, raw_rows, reference_check, sql
 from tests.gateway.receipts.verifier import tree_root
 
 pytestmark = pytest.mark.slow
@@ -174,16 +174,11 @@ async def test_a_log_that_goes_back_to_an_older_signed_head_is_noticed_by_who_sa
         for number in range(1, 4):
             await log.append(draft(f"req_0{number}"), "key_anna")
             if number == keep:
-                conn = sqlite3.connect(data_dir / "gateway.db")
-                (older,) = conn.execute("SELECT size, head, checkpoint FROM receipts_head").fetchall()
-                conn.close()
-        conn = sqlite3.connect(data_dir / "gateway.db")
-        conn.execute("DELETE FROM receipts WHERE sequence > ?", [keep])
+                (older,) = sql(data_dir, "SELECT size, head, checkpoint FROM receipts_head")
+        sql(data_dir, "DELETE FROM receipts WHERE sequence > ?", [keep])
         if keep:
-            conn.execute("UPDATE receipts_head SET size = ?, head = ?, checkpoint = ?", older)
+            sql(data_dir, "UPDATE receipts_head SET size = ?, head = ?, checkpoint = ?", older)
         else:
-            conn.execute("DELETE FROM receipts_head")
-        conn.commit()
-        conn.close()
+            sql(data_dir, "DELETE FROM receipts_head")
         with pytest.raises(Unavailable):
             await log.append(draft("req_05"), "key_anna")

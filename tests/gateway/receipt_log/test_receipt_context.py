@@ -1,9 +1,7 @@
 """The receipt that errors name; and the two records of a request that an operator edited."""
 
 import asyncio
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -11,13 +9,7 @@ from gateway.errors import Conflict
 from gateway.models import ReceiptRef
 from gateway.receipt_log import ReceiptLog
 from gateway.receipts import OutcomeDraft, attach_to_errors
-from tests.gateway.receipt_log.support import ANNA, draft, opened
-
-
-@pytest.fixture
-def log(data_dir: Path) -> Iterator[ReceiptLog]:
-    with opened(data_dir) as log:
-        yield log
+from tests.gateway.receipt_log.support import ANNA, draft
 
 
 async def test_errors_name_the_receipt_that_was_written_before_them(log: ReceiptLog) -> None:

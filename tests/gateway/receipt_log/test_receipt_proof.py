@@ -1,9 +1,7 @@
 """One receipt is verified by its proof in a long log, and by the whole log where something does not hold."""
 
 import asyncio
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,7 +12,7 @@ from gateway.receipt_log.signing_key import load_signer
 from gateway.receipts import OutcomeDraft, Verification
 from gateway.store import open_read_only
 from gateway.store.sqlite.receipts import SqliteReceipts
-from tests.gateway.receipt_log.support import OPERATOR, draft, opened
+from tests.gateway.receipt_log.support import OPERATOR, draft, opened, sql
 
 COUNT = 600
 
@@ -24,11 +22,6 @@ async def fill(data_dir: Path, count: int = COUNT) -> list[str]:
         receipts = await asyncio.gather(*(log.append(draft(), "key_anna") for _ in range(count - 1)))
         log.append_outcome(receipts[9].request_id, OutcomeDraft("answered", 200), "key_anna")
     return [receipt.request_id for receipt in receipts]
-
-
-def change(data_dir: Path, statement: str) -> None:
-    with closing(sqlite3.connect(data_dir / "gateway.db")) as conn, conn:
-        assert conn.execute(statement).rowcount
 
 
 def names(verification: Verification) -> dict[str, bool]:
@@ -96,7 +89,7 @@ async def test_a_short_log_is_recomputed(data_dir: Path) -> None:
 )
 async def test_what_does_not_hold_is_named_by_the_walk(data_dir: Path, statement: str, fails: str) -> None:
     ids = await fill(data_dir)
-    change(data_dir, statement)
+    sql(data_dir, statement)
     with open_read_only(data_dir) as store:
         signer, remembered = load_signer(data_dir), read_checkpoint(data_dir)
         found = names(verify_receipt(store, signer, remembered, ids[9], lambda _: None))

@@ -1,9 +1,6 @@
 """The tree as it is stored: proofs across stored subtrees, and what happens when somebody changes one."""
 
 import asyncio
-import sqlite3
-from collections.abc import Sequence
-from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 
@@ -16,7 +13,7 @@ from gateway.receipt_log.signing_key import load_signer
 from gateway.receipt_log.tree import IncompleteTree, StoredTree
 from gateway.receipts.merkle import extends
 from gateway.store import open_read_only
-from tests.gateway.receipt_log.support import OPERATOR, draft, opened, raw_rows, reference_check
+from tests.gateway.receipt_log.support import OPERATOR, draft, opened, raw_rows, reference_check, sql
 from tests.gateway.receipts.verifier import check_inclusion, inclusion_path, tree_root
 
 COUNT = 600
@@ -67,7 +64,7 @@ async def test_a_log_goes_on_after_a_restart(count: int, data_dir: Path) -> None
 async def test_a_changed_subtree_is_named_and_nothing_is_proved_with_it(data_dir: Path) -> None:
     with opened(data_dir) as log:
         ids = await fill(log)
-        change(data_dir, "UPDATE receipts_tree SET hash = ? WHERE number = 1", [sha256(b"other").digest()])
+        sql(data_dir, "UPDATE receipts_tree SET hash = ? WHERE number = 1", [sha256(b"other").digest()])
         checks = {check.name: check for check in (await log.verify(ids[0], OPERATOR)).checks}
         assert not checks["tree"].ok
         assert checks["tree"].detail == "subtree 1 of level 1 is not what the records give"
@@ -82,7 +79,7 @@ async def test_a_changed_subtree_is_named_and_nothing_is_proved_with_it(data_dir
 async def test_a_missing_subtree_is_named(data_dir: Path, caplog: pytest.LogCaptureFixture) -> None:
     with opened(data_dir) as log:
         await fill(log)
-    change(data_dir, "DELETE FROM receipts_tree")
+    sql(data_dir, "DELETE FROM receipts_tree")
     with opened(data_dir) as log:
         assert "the receipt log is broken, and requests are refused" in caplog.text
         with pytest.raises(Unavailable):
@@ -92,7 +89,7 @@ async def test_a_missing_subtree_is_named(data_dir: Path, caplog: pytest.LogCapt
 async def test_a_subtree_invented_in_advance_changes_nothing(data_dir: Path) -> None:
     with opened(data_dir) as log:
         await fill(log, 200)
-        change(data_dir, "INSERT INTO receipts_tree VALUES (1, 0, ?)", [bytes(32)])
+        sql(data_dir, "INSERT INTO receipts_tree VALUES (1, 0, ?)", [bytes(32)])
         (*_, last) = await fill(log, 100)
         assert (await log.verify(last, OPERATOR)).valid
     assert reference_check(data_dir / "gateway.db", load_signer(data_dir).public_key) == 300
@@ -106,14 +103,9 @@ async def test_records_changed_before_a_start_are_not_signed_again(data_dir: Pat
     _, body, _ = (row[3] for row in raw_rows(data_dir / "gateway.db"))
     changed = body.replace('"input":120', '"input":121')
     values = [changed, sha256(changed.encode()).hexdigest()]
-    change(data_dir, "UPDATE receipts SET body = ?, hash = ? WHERE sequence = 2", values)
+    sql(data_dir, "UPDATE receipts SET body = ?, hash = ? WHERE sequence = 2", values)
     with opened(data_dir) as log:
         with pytest.raises(Unavailable, match="not those that its head signs"):
             log.check()
         with pytest.raises(Unavailable):
             await log.append(draft(), "key_anna")
-
-
-def change(data_dir: Path, statement: str, parameters: Sequence[bytes | str] = ()) -> None:
-    with closing(sqlite3.connect(data_dir / "gateway.db")) as db, db:
-        assert db.execute(statement, parameters).rowcount

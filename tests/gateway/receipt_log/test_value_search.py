@@ -1,8 +1,6 @@
 """Finding receipts by a value: beside the log, with its transactions, and saying what a search may miss."""
 
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from datetime import date
 from pathlib import Path
 
@@ -14,7 +12,7 @@ from gateway.receipt_log import ReceiptLog
 from gateway.receipt_log.signing_key import load_signer
 from gateway.receipt_log.value_search import FoundReceipts
 from gateway.receipts import OutcomeDraft, records
-from tests.gateway.receipt_log.support import ANNA, OPERATOR, draft, opened, reference_check
+from tests.gateway.receipt_log.support import ANNA, OPERATOR, draft, opened, reference_check, sql
 
 DIGESTS = ValueDigests(bytes(32))
 MAIL = "anna@acme.test"
@@ -42,8 +40,7 @@ def ids(found: FoundReceipts) -> list[str]:
 
 
 def stored_values(data_dir: Path) -> int:
-    with closing(sqlite3.connect(data_dir / "gateway.db")) as conn:
-        return int(conn.execute("SELECT count(*) FROM receipts_values WHERE sequence > 0").fetchone()[0])
+    return len(sql(data_dir, "SELECT sequence FROM receipts_values WHERE sequence > 0"))
 
 
 async def test_the_receipts_of_a_value_are_found_newest_first(log: ReceiptLog) -> None:
@@ -64,9 +61,7 @@ async def test_the_log_is_the_same_with_and_without_digests(log: ReceiptLog, dat
     await append(log)
     assert (await log.verify(request_id, OPERATOR)).valid
     assert reference_check(data_dir / "gateway.db", load_signer(data_dir).public_key) == 2
-    with closing(sqlite3.connect(data_dir / "gateway.db")) as conn:
-        conn.execute("DELETE FROM receipts_values")
-        conn.commit()
+    sql(data_dir, "DELETE FROM receipts_values")
     assert (await log.verify(request_id, OPERATOR)).valid
     assert not (await find(log, MAIL)).complete
 

@@ -12,6 +12,15 @@ from gateway.vault import Vault
 from tests.gateway.vault.support import ANNA, BERT, MAIL, NAME, URL, Clock, create, file_bytes, reopen
 
 
+async def gone(data_dir: Path, *seals: bytes) -> None:
+    """Waits until the files hold none of the sealed rows."""
+    for _ in range(500):
+        if not any(sealed in file_bytes(data_dir) for sealed in seals):
+            return
+        await asyncio.sleep(0.01)
+    pytest.fail("a sealed row is still in the files")
+
+
 async def test_a_revoked_session_is_gone_from_the_files(vault: Vault, store: Store, data_dir: Path) -> None:
     session, other = await create(vault, ANNA, 60), await create(vault, ANNA, 60)
     for each in (session, other):
@@ -23,11 +32,7 @@ async def test_a_revoked_session_is_gone_from_the_files(vault: Vault, store: Sto
     with pytest.raises(Gone):
         await vault.remember(session, [NAME])
     assert (await reopen(vault, other)).known == (MAIL,)
-    for _ in range(500):
-        if sealed not in file_bytes(data_dir):
-            break
-        await asyncio.sleep(0.01)
-    assert sealed not in file_bytes(data_dir)
+    await gone(data_dir, sealed)
     assert session.grant.session_id.encode() not in file_bytes(data_dir)
 
 
@@ -53,11 +58,7 @@ async def test_purged_values_leave_the_files_even_sealed(
     assert sealed in file_bytes(data_dir)
     clock.now += 60
     await vault.purge()
-    for _ in range(500):
-        if sealed not in file_bytes(data_dir):
-            break
-        await asyncio.sleep(0.01)
-    assert sealed not in file_bytes(data_dir)
+    await gone(data_dir, sealed)
 
 
 async def test_what_an_extended_session_was_sealed_with_leaves_the_files_too(
@@ -74,11 +75,7 @@ async def test_what_an_extended_session_was_sealed_with_leaves_the_files_too(
     assert len({sealed[:12] for sealed in seals}) == 3
     clock.now += 180
     await vault.purge()
-    for _ in range(500):
-        if not any(sealed in file_bytes(data_dir) for sealed in seals):
-            break
-        await asyncio.sleep(0.01)
-    assert [sealed for sealed in seals if sealed in file_bytes(data_dir)] == []
+    await gone(data_dir, *seals)
 
 
 async def test_the_size_of_a_row_tells_little(vault: Vault, store: Store) -> None:

@@ -177,7 +177,7 @@ class Vault:
         self._store.erase_deleted_soon()
 
     async def delete(self, session_id: str) -> None:
-        """Deletes a session without its token, for whoever has the database anyway. Raises NotFound."""
+        """Deletes a session without its token, for commands that have the database anyway. Raises NotFound."""
 
         def write(repositories: Repositories) -> None:
             if repositories.sessions.find(session_id) is None:

@@ -1,4 +1,4 @@
-"""Who may use the gateway: API keys, the request rate of each, and credentials that must not cross.
+"""API keys, their permissions and limits, and credentials that must not be sent on.
 
 Upstream credentials live in `gateway.config` and the header policy in `gateway.exchange`.
 """

@@ -34,7 +34,7 @@ CREDENTIAL_HEADERS = frozenset(
 )
 # An HTTP/2 client may split its cookies, and a server sets each in a field of its own (RFC 9113 section 8.2.3).
 _MAY_REPEAT = frozenset({b"cookie", b"set-cookie"})
-# What clients of model providers authenticate with.
+# Clients of model providers authenticate with these.
 PROVIDER_CREDENTIALS = frozenset({b"authorization", b"x-api-key", b"api-key", b"x-goog-api-key"})
 SCRUBBED = b"[credential]"
 KEY_PREFIX = b"svck_"

@@ -43,7 +43,7 @@ class KeyAudit:
         rows = [KeyCallRow(*use, count) for use, count in counted.items()]
         try:
             await self._store.write(lambda stored: stored.keys.count_calls(rows))
-        except Exception:  # What is cancelled is written all the same.
+        except Exception:  # Cancelled writes are made all the same.
             self._unwritten.update(counted)
             raise
 

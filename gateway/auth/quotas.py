@@ -92,7 +92,7 @@ class Quotas:
 
         try:
             totals = await self._store.write(work)
-        except Exception:  # What is cancelled is written all the same.
+        except Exception:  # Cancelled writes are made all the same.
             with self._lock:
                 for row in rows:
                     self._unwritten[row[:2]] = _sum(self._unwritten.get(row[:2], (0, 0)), row[2:])

@@ -52,7 +52,7 @@ def open_kept_store(folder: Path) -> Store:
 
 
 def check_not_lost(folder: Path) -> None:
-    """Raises Unavailable (`receipt_log_broken`) if the database is gone that the checkpoint beside it tells of."""
+    """Raises Unavailable (`receipt_log_broken`) if a checkpoint remembers receipts and the database is missing."""
     remembered = read_checkpoint(folder) if folder.is_dir() and not store_exists(folder) else None
     if remembered is not None and remembered.size:
         raise Unavailable(_LOST, code="receipt_log_broken")

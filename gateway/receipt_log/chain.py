@@ -61,7 +61,7 @@ class Chain:
         self._new = False
         self._durable = 0
         self._made: _End | None = None
-        # Of the current transaction: the records collected so far, and the end of the log with them.
+        # The records that the current transaction collected so far, and the end of the log with them.
         self._end: _End | None = None
         self._rows: list[NewRecord] = []
         self._nodes: list[NodeRow] = []

@@ -3,8 +3,8 @@
     {"format": "privacy-gateway/receipts-checkpoint", "version": 1, "checkpoint": "<signed note>"}
 
 Emptying the database or restoring an older copy changes the signed checkpoint along with the log, but the log must
-still extend the one in this file. The file is written after the commit: it may be behind the log but never ahead of it,
-so a crash between the two raises no false alarm.
+still extend the one in this file. The file is written after the commit, so it may lag the log but never leads it, and a
+crash between the two raises no false alarm.
 """
 
 import logging
@@ -100,7 +100,7 @@ class CheckpointWriter:
             try:
                 write_checkpoint(self._folder, self._newest.pop())
             except OSError as error:
-                # A file that is behind is valid; the next checkpoint is tried again.
+                # A file that lags is valid; the next checkpoint is tried again.
                 _log.warning("%s could not be written: %s", FILE, type(error).__name__)
             self._closing.wait(_SECONDS)
 

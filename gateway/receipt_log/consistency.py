@@ -25,7 +25,7 @@ def read_history(receipts: Receipts, current: Verifier) -> History:
 
 
 def has_records(receipts: Receipts) -> bool:
-    """Whether anything was ever recorded. If the records were removed, the head still tells."""
+    """Whether anything was ever recorded. The head shows it even if the records were removed."""
     head = receipts.head()
     return (head is not None and head.size != 0) or receipts.bounds() is not None
 

@@ -28,7 +28,7 @@ from gateway.receipts.verify import parse
 from gateway.store import ReadOnlyStore
 from gateway.store.rows import StoredRecord
 
-# Of the lines at both ends of a file, which hold no record.
+# Limits the lines at both ends of a file, which hold no record.
 _LONGEST_LINE = 1 << 16
 
 type Line = dict[str, Any]

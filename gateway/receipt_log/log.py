@@ -1,4 +1,4 @@
-"""The receipt log: written before a request crosses, read and verified afterwards."""
+"""The receipt log: written before a request is sent, read and verified afterwards."""
 
 import asyncio
 import concurrent.futures

@@ -38,7 +38,7 @@ class Checkpoint:
 
     @property
     def text(self) -> str:
-        """What is signed."""
+        """The signed text."""
         return f"{ORIGIN}\n{self.size}\n{b64encode(self.root).decode()}\n"
 
 

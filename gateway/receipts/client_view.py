@@ -1,4 +1,4 @@
-"""What clients see of receipts: neither how long the log is nor when it grows, because it counts all keys' requests."""
+"""Shows clients their receipts: neither how long the log is nor when it grows, because it counts all keys' requests."""
 
 import re
 from hashlib import sha256

@@ -38,7 +38,7 @@ class ExportWalk:
         self._head: StoredHead | None = None
         self.day: str | None = None
         """The day that the file is of, if it is not of the whole log."""
-        # What was pruned, and whether the log has the record of it.
+        # The pruned records, and whether the log has the record of their pruning.
         self._start: Start | None = None
         self._is_pruned = False
 

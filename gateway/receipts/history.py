@@ -1,4 +1,4 @@
-"""What happened to the log as a whole: its signing keys one after the other, and where it starts since it was pruned.
+"""The signing keys of a log one after the other, and where the log starts since it was pruned.
 
 Both are records of the log. A walk over the log verifies that they are in its chain.
 """
@@ -18,7 +18,7 @@ from gateway.store.rows import StoredRecord
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What remains of the records that were pruned: how many, the hash of the last, the root of the tree over them."""
+    """The trace of pruned records: how many, the hash of the last, the root of the tree over them."""
 
     size: int = 0
     hash: str = GENESIS

@@ -1,6 +1,6 @@
 """Merkle trees: hashes, roots and proofs of RFC 6962, section 2.1. Pure.
 
-Leaves are numbered from zero. A range `(first, end)` stands for the subtree over its leaves.
+Leaves are numbered from zero. A range `(first, end)` is the subtree over its leaves.
 """
 
 from collections.abc import Iterator, Sequence

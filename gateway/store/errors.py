@@ -1,4 +1,4 @@
-"""What a backend raises besides `gateway.errors.Unavailable`. No message repeats a stored value."""
+"""The errors that a backend raises besides `gateway.errors.Unavailable`. No message repeats a stored value."""
 
 from gateway.config.settings import SettingsError
 

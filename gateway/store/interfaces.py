@@ -1,4 +1,4 @@
-"""What a backend provides, and what each part of it guarantees. `tests/gateway/store/` holds every backend to it.
+"""The parts of a backend, and the guarantees of each. `tests/gateway/store/` holds every backend to it.
 
     Store          transactions, snapshots and their life cycle
     ReadOnlyStore  snapshots for commands, which must not create or change anything
@@ -166,7 +166,7 @@ class Receipts(Protocol):
         """The head, or None when there is none."""
 
     def filed(self, request_id: str) -> list[FiledRecord]:
-        """What there is of a request, in any order."""
+        """Identifies the records of a request, in any order."""
 
     def find(self, request_id: str, owner: str | None) -> StoredReceipt | None:
         """The receipt of a request with its outcome, if it is of `owner`; of any owner for None."""

@@ -31,7 +31,7 @@ class PreviousSecretRow(NamedTuple):
 
 
 class KeyUseRow(NamedTuple):
-    """What a key asked for in a day (`YYYY-MM-DD`) or month (`YYYY-MM`), in UTC."""
+    """The requests and characters of a key in a day (`YYYY-MM-DD`) or month (`YYYY-MM`), in UTC."""
 
     key_id: str
     period: str
@@ -107,7 +107,7 @@ MORE_VALUES = b""
 class NodeRow(NamedTuple):
     """A complete subtree of the log's Merkle tree. A `level` up, it covers 256 times as many records.
 
-    Those of level 0 stand for single records that were deleted.
+    Those of level 0 are the leaves of deleted records.
     """
 
     level: int
@@ -116,7 +116,7 @@ class NodeRow(NamedTuple):
 
 
 class FiledRecord(NamedTuple):
-    """What identifies a record among those of its request."""
+    """Identifies a record among those of its request."""
 
     kind: str
     owner: str
@@ -151,7 +151,7 @@ class StoredReceipt(NamedTuple):
 
 
 class StoredHead(NamedTuple):
-    """The signed head of the receipt log as it is stored. A `size` of -1 stands for one that is no valid number."""
+    """The signed head of the receipt log as it is stored. A `size` of -1 represents an invalid number."""
 
     size: int
     hash: bytes | None

@@ -18,7 +18,7 @@ from gateway.store.rows import (
 _COLUMNS = ", ".join(["sequence", *(f"CAST({name} AS BLOB)" for name in StoredRecord._fields[1:])])
 _INSERT = f"INSERT INTO receipts ({', '.join(NewRecord._fields)}) VALUES "
 _VALUES = f"({', '.join('?' * len(NewRecord._fields))})"
-# Of the digests of values: a block of so many records (2^6), that of the key's mark, and where a digest is. The more
+# Digests of values are in blocks of so many records (2^6); another block has the key's mark. The more
 # records in a block, the more pages those of one request change; a long conversation has a hundred.
 _BLOCK, _MARK = 6, -1
 _WITH_VALUE = """

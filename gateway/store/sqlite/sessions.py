@@ -7,7 +7,7 @@ from gateway.store.rows import SealedRow, SessionRow
 
 _COLUMNS = ", ".join(SessionRow._fields)
 _INSERT = f"INSERT INTO vault_sessions ({_COLUMNS}) VALUES ({', '.join('?' * len(SessionRow._fields))})"
-# One row in any case: a session that exists, or nobody's.
+# One row in any case: that of the session, or one that fits no session.
 _NOBODY = ", ".join(("NULL", "zeroblob(32)", "''", "0.0", *["0"] * (len(SessionRow._fields) - 4)))
 _FIND = f"SELECT {_COLUMNS} FROM vault_sessions WHERE session_id = ? UNION ALL SELECT {_NOBODY} LIMIT 1"
 
@@ -28,7 +28,7 @@ class SqliteSessions:
 
     def sealed(self, session_id: str, first: int = 0) -> list[SealedRow]:
         query = "SELECT row, sealed FROM vault_rows WHERE session_id = ? {} ORDER BY row"
-        # From the first row means from whatever number somebody gave it: a changed one must show.
+        # The first row may have a changed number, which must show.
         where, parameters = ("AND row >= ?", [session_id, first]) if first else ("", [session_id])
         return [SealedRow(*row) for row in self._conn.execute(query.format(where), parameters)]
 

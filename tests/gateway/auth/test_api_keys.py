@@ -65,7 +65,7 @@ async def test_a_secret_is_shown_before_its_key_exists(ring: KeyRing) -> None:
     assert len(await ring.list()) == 1
 
 
-async def test_whatever_else_is_sent_opens_nothing(ring: KeyRing) -> None:
+async def test_any_other_secret_opens_nothing(ring: KeyRing) -> None:
     secret, record = await ring.create("laptop", Scope.CLIENT)
     ring.add_static("static-" + "x" * 32, Scope.OPERATOR)
     said = set()
@@ -142,7 +142,7 @@ async def test_what_another_process_changes_is_noticed(ring: KeyRing, other_stor
 
 
 async def test_a_key_of_another_process_opens_at_once(store: Store, other_store: Store) -> None:
-    """However short the time is since the ring last looked: whoever has made a key uses it."""
+    """However short the time is since the ring last looked: a key works as soon as it is made."""
     ring, others = KeyRing(store, poll_seconds=3600), KeyRing(other_store)
     for number in range(5):
         with pytest.raises(Unauthorized):
@@ -171,7 +171,7 @@ async def test_a_ring_that_was_not_loaded_asks_the_store(store: Store, other_sto
     assert KeyRing(store).authenticate(secret)
 
 
-async def test_when_the_store_cannot_say_whether_a_key_was_revoked_nobody_gets_in(data_dir: Path) -> None:
+async def test_no_key_opens_while_the_store_cannot_say_whether_it_was_revoked(data_dir: Path) -> None:
     store = open_store(data_dir)
     ring = KeyRing(store, poll_seconds=0.0)
     secret, _ = await ring.create("laptop", Scope.CLIENT)
@@ -226,7 +226,7 @@ async def test_a_restart_with_a_clock_set_back_does_not_bring_an_expired_key_bac
 
 
 async def test_lifetimes_count_from_the_latest_time_where_the_clock_was_ahead(store: Store) -> None:
-    """The gateway goes on from there, so that a key for an hour from now would never open."""
+    """The gateway continues from there, so that a key for an hour from now would never open."""
     await store.write(lambda stored: stored.sessions.note_time(time.time() + 86400))
     ring = KeyRing(store)
     await ring.load()

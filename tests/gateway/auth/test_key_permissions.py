@@ -1,4 +1,4 @@
-"""What keys permit: read, stored and checked."""
+"""Permissions of keys are read, stored and checked."""
 
 import pytest
 
@@ -32,7 +32,7 @@ def test_a_grant_is_stored_and_read_again() -> None:
 @pytest.mark.parametrize(
     ("words", "said"), [((), "client"), (["client", "chat"], "client"), (["operator"], "operator")]
 )
-def test_what_stands_for_all_scopes(words: list[str], said: str) -> None:
+def test_words_for_all_scopes(words: list[str], said: str) -> None:
     scope, grant = grant_of(words)
     assert scope_words(scope, grant) == said
     assert grant.scopes == CLIENT_SCOPES
@@ -91,7 +91,7 @@ def test_no_other_model_is(asked: object, served: str, others: object) -> None:
     assert (refused.value.code, refused.value.param) == ("model_not_permitted", "model")
 
 
-def test_the_first_policy_of_a_key_stands_in_for_a_default_that_it_does_not_permit() -> None:
+def test_the_first_policy_of_a_key_replaces_a_default_that_it_does_not_permit() -> None:
     limited = caller(policies=("gdpr", "pci"))
     assert permitted_policy(limited, None, "default", "svc_policy") == "gdpr"
     assert permitted_policy(limited, None, "pci", "svc_policy") == "pci"

@@ -87,7 +87,7 @@ def test_many_keys_take_bounded_memory_and_the_busy_ones_stay_limited() -> None:
     assert "key_busy" not in limiter
 
 
-def test_a_clock_that_stands_still_forgets_nobody_busy() -> None:
+def test_a_stopped_clock_forgets_no_busy_key() -> None:
     limiter = RateLimiter(1, clock=Clock())
     assert let_through(limiter, "key_a", 3) == 1
     assert let_through(limiter, "key_a", 3) == 0

@@ -95,7 +95,7 @@ def test_a_log_extends_what_it_was(command: Command, ids: list[str], tmp_path: P
     assert command.errors.strip() == "A log of 2 records does not extend one of 3.", "it is not broken"
 
 
-# What these change stands beside the records in the database; an export of them is that of a good log.
+# These change columns beside the records in the database; an export of them is that of a good log.
 BESIDE = {"filed-under-another-request", "outcome-of-another-request"}
 # Another way to write the same, which the short program of the documentation takes.
 SPELLED = {"body-with-fraction", "signature-in-capitals"}

@@ -188,7 +188,7 @@ def test_changed_records_are_not_pruned(command: Command, days: Path) -> None:
 
 
 def test_records_cut_from_an_export_are_missed(command: Command, days: Path, tmp_path: Path) -> None:
-    """Whoever cuts the head off needs a record that says so, signed with the key."""
+    """An attacker who cuts the first records off needs a record that says so, signed with the key."""
     file, cut = tmp_path / "log.ndjson", tmp_path / "cut.ndjson"
     assert command("receipts", "export", "--by-day", str(tmp_path / "days"))[0] == 0
     assert command("receipts", "export", "--output", str(file))[0] == 0

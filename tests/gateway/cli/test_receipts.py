@@ -110,14 +110,14 @@ def test_every_attack_on_the_log_is_found(command: Command, log_dir: Path, name:
     if "breaks_at" in vector:
         chain = next(check for check in done["checks"] if check["name"] == "chain")
         assert chain["detail"].startswith(f"breaks at sequence {vector['breaks_at']}:")
-        # What is wrong with a record by itself may stand before what does not follow from it.
+        # A record may be damaged before the place where the chain breaks.
         assert 1 <= done["broken_at"] <= vector["breaks_at"]
     status, text = command("receipts", "verify")
     assert (status, "NOT VALID" in text) == (1, True)
     assert command("receipts", "list")[0] == 0
 
 
-async def test_a_policy_that_nobody_can_show_any_more(command: Command) -> None:
+async def test_a_policy_whose_document_is_gone(command: Command) -> None:
     with opened(command.data_dir) as log:
         await log.append(draft("req_01", policy=PolicyRef("gone", 1, "a1" * 32)), "key_anna")
     for words in ((), ("req_01",)):

@@ -39,7 +39,7 @@ pytestmark = pytest.mark.slow
 VECTORS = {
     file.stem: orjson.loads(file.read_bytes()) for file in (ROOT / "tests" / "vectors" / "receipts").glob("*.json")
 }
-# What the reference fails with; it does not say nicely what is wrong.
+# The reference fails with these; it does not say nicely what is wrong.
 FOUND = (
     AssertionError,
     AttributeError,
@@ -127,7 +127,7 @@ async def test_an_attack_is_found(name: str, log_dir: Path) -> None:
         assert all(check["detail"] for check in checks.values() if not check["ok"])
         if "breaks_at" in vector:
             assert checks["chain"]["detail"].startswith(f"breaks at sequence {vector['breaks_at']}:")
-        # Whatever was done to the file, asking is answered.
+        # Questions are answered after any attack.
         rows, _ = await log.list(OPERATOR, 50, 0)
         for row in rows:
             orjson.dumps(row.as_dict())

@@ -1,4 +1,4 @@
-"""What is remembered outside the database, and what a log that does not extend it means for a start."""
+"""The checkpoint outside the database, and starts with a log that does not extend it."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""What survives the end of a process, and what several processes make of one log."""
+"""Receipts survive the end of a process, and several processes keep one log."""
 
 import asyncio
 import signal
@@ -53,7 +53,7 @@ async def test_what_was_acknowledged_survives_sigkill(data_dir: Path) -> None:
         assert process.stdout is not None
         lines = [process.stdout.readline().strip() for _ in range(200)]
         process.send_signal(signal.SIGKILL)
-        # What was said between the last line we read and the signal counts as well.
+        # Lines between the last one read and the signal count as well.
         lines += process.stdout.read().split()
         assert process.wait(30) == -signal.SIGKILL
     acknowledged = {line for line in lines if len(line) == len("req_") + 32}

@@ -54,7 +54,7 @@ async def test_an_outcome_is_a_second_record_of_the_same_request(log: ReceiptLog
     assert "outcome" not in (await log.get(other.request_id, ANNA)).as_dict()
 
 
-async def test_the_first_outcome_stands(log: ReceiptLog) -> None:
+async def test_the_first_outcome_counts(log: ReceiptLog) -> None:
     request_id = (await log.append(draft(), ANNA.key_id)).request_id
     log.append_outcome(request_id, OutcomeDraft("answered", 200), ANNA.key_id)
     log.append_outcome(request_id, OutcomeDraft("failed"), ANNA.key_id)

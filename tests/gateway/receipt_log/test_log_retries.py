@@ -22,7 +22,7 @@ ANSWERED = OutcomeDraft("answered", 200, (1, 2))
 
 
 class Disk:
-    """One that may be full. Counts how often it was written to, or tried to be."""
+    """A disk that may be full. Counts how often it was written to, or tried to be."""
 
     def __init__(self, store: Store) -> None:
         self.full = False
@@ -85,7 +85,7 @@ async def test_they_are_written_with_what_is_written_next(
     assert (await usage(store))["outcomes"] == {"answered": number}
 
 
-async def test_or_when_the_store_is_found_to_be_well_although_nobody_writes(
+async def test_or_when_a_check_finds_that_the_store_works(
     store: Store, log: ReceiptLog, disk: Disk, data_dir: Path
 ) -> None:
     waiting = await in_flight(log, 1)

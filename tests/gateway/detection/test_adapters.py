@@ -18,6 +18,9 @@ from gateway.detection.adapters.presidio import PresidioService
 from gateway.detection.ner.builtin import MODEL
 from gateway.detection.ner.finder import NameFinder
 from gateway.errors import Unavailable
+from tests.gateway.detection.tables import table
+
+CASES = table("adapters")
 
 type Answer = Callable[[dict[str, Any]], tuple[int, bytes]]
 
@@ -150,17 +153,7 @@ def test_a_folder_of_ones_own(folder: Path, detector: Detector) -> None:
     assert model.types["PERSON"] == detector.types["PERSON"]
 
 
-@pytest.mark.parametrize(
-    ("config", "reason"),
-    [
-        ("{}", "id2label"),
-        ("no", "id2label"),
-        ('{"id2label": {"1": "O"}}', "id2label"),
-        ('{"id2label": {"0": "B-PER", "1": "I-PER"}}', "the form"),
-        ('{"id2label": {"0": "O"}}', "the form"),
-        ('{"id2label": {"0": "O", "1": "B-a b"}}', "valid type name"),
-    ],
-)
+@pytest.mark.parametrize(("config", "reason"), CASES["a_folder_that_makes_no_sense"])
 def test_a_folder_that_makes_no_sense(folder: Path, detector: Detector, config: str, reason: str) -> None:
     (folder / "config.json").write_text(config)
     with pytest.raises(ValueError, match=reason):

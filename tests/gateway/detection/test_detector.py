@@ -10,15 +10,11 @@ from hypothesis import strategies as st
 from gateway.detection import Detector, EntityType, resolve_overlaps
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import FunctionRecognizer, Match
+from tests.gateway.detection.tables import table
 
-VALUES = {
-    "EMAIL_ADDRESS": "jürgen.groß@müller-söhne.de",
-    "CREDIT_CARD": "4111 1111 1111 1111",
-    "IBAN_CODE": "DE89 3704 0044 0532 0130 00",
-    "IP_ADDRESS": "2400:c401::5054:ff:fe1b:b031",
-    "MAC_ADDRESS": "00:1A:2B:3C:4D:5E",
-    "CRYPTO": "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq",
-}
+CASES = table("detector")
+
+VALUES = CASES["values"]
 DRESSED = {
     "full-width": "４１１１ １１１１ １１１１ １１１１",
     "zero-width": "41\u200b11 1111\u2060 1111 11\u00ad11",

@@ -13,6 +13,9 @@ from gateway.detection.recognizer import EntityType
 from gateway.errors import Unavailable
 from gateway.models import Entity
 from gateway.placeholders import looks_like_placeholder
+from tests.gateway.detection.tables import table
+
+CASES = table("engines")
 
 
 class Marking(Finder):
@@ -27,17 +30,7 @@ class Marking(Finder):
     def close(self) -> None: ...
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("ask !Anna Schmidt! today", ["Anna Schmidt"]),
-        ("ask ![PERSON_7KQ2M]! today", []),
-        ("ask !Anna [PERSON_7KQ2M]! today", ["Anna"]),
-        ("ask !Anna [PERSON_7KQ2M] Schmidt! today", ["Anna", "Schmidt"]),
-        ("ask ![PERSON_7KQ2M] [PERSON_8KQ2M]! today", []),
-        ("[PERSON_7KQ2M] ask !Anna! [PERSON_8KQ2M]", ["Anna"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "found"), CASES["a_placeholder_is_nobodys_name"])
 def test_a_placeholder_is_nobodys_name(text: str, found: list[str]) -> None:
     engines = Engines(builtin_detector(), [Marking()])
     own = cover(text, [(hit.start, hit.end) for hit in looks_like_placeholder(text)])
@@ -54,14 +47,7 @@ class Spanning(Marking):
         return (Entity("PERSON", *self.span, 0.9, "marking"),)
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("snmp-server community !waterfall RO!", []),
-        ("password=!Wat3rfall9 Anna!", ["Anna"]),
-        ("password=Wat3rfall9 !Anna Schmidt!", ["Anna Schmidt"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "found"), CASES["a_secret_is_no_part_of_a_name"])
 def test_a_secret_is_no_part_of_a_name(text: str, found: list[str]) -> None:
     """The marks stay out of the text, since they would part the secret."""
     marks = text.index("!"), text.rindex("!") - 1
@@ -75,15 +61,7 @@ def test_the_end_of_a_password_and_a_host_are_no_address() -> None:
     assert "EMAIL_ADDRESS" not in {one.type for one in found}
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("!Jane Roe\tjane!.roe@acme.test\t4", ["Jane Roe", "jane"]),
-        ("4,jane.!roe@acme.test,Jane Roe!,5", ["roe@acme.test", "Jane Roe"]),
-        ("!Jane Roe <jane.roe@acme.test>!", ["Jane Roe <jane.roe@acme.test>"]),
-        ("to !jane.roe!@acme.test", ["jane.roe"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "found"), CASES["a_name_ends_where_an_address_begins"])
 def test_a_name_ends_where_an_address_begins(text: str, found: list[str]) -> None:
     """The marks stay out of the text, since they would part the address."""
     marks = text.index("!"), text.rindex("!") - 1
@@ -97,24 +75,7 @@ def test_a_name_ends_where_an_address_begins(text: str, found: list[str]) -> Non
     assert [plain[one.start : one.end] for one in engines.detect(plain) if one.recognizer == "marking"] == found
 
 
-@pytest.mark.parametrize(
-    ("text", "number"),
-    [
-        ("ask !Rubén! (600 11 22 33) today", "600 11 22 33"),
-        ("!Hernán!, 91 555 12 34", "91 555 12 34"),
-        ("!João! (912 345 678)", "912 345 678"),
-        ("!Anna! (01712345678) is late", "01712345678"),
-        ("!Karim! 0612345678", "0612345678"),
-        ("0634718852 (!Ilse!)", "0634718852"),
-        ("655 221 190, !Ilse!", "655 221 190"),
-        ("!Hernán! (jefe de turno), 955 012 345", "955 012 345"),
-        ("!Anna! (see 4) 912 345 678", ""),
-        ("!Anna! (who is late) earned 912 345 678 of it", ""),
-        ("!Anna! earned 912 345 678 of it", ""),
-        ("!Anna! has order 0612345678", ""),
-        ("!Anna!\n0612345678", ""),
-    ],
-)
+@pytest.mark.parametrize(("text", "number"), CASES["a_number_beside_a_name_is_a_telephone_number"])
 def test_a_number_beside_a_name_is_a_telephone_number(text: str, number: str) -> None:
     plain = text.replace("!", "")
     assert not [one for one in builtin_detector().detect(plain) if one.type == "PHONE_NUMBER" and one.score >= 0.5]
@@ -151,21 +112,7 @@ def test_a_long_text_has_the_same_findings() -> None:
     engines.close()
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("def run(all):\n    for each in !anna!.children:\n        each.run(all)\n", []),
-        ('owner = !run("Anna Roe")!\n', ["Anna Roe"]),
-        ("run(a, b);  // !Anna Roe! wrote this\n", ["Anna Roe"]),
-        ('def run(a):\n    """Add.\n\n    Written by !Anna Roe! in spring.\n    """\n    return a + 1\n', ["Anna Roe"]),
-        ("owner: !Anna Roe!\nteam: core\n", ["Anna Roe"]),
-        ("DB_HOST=db1\nADMIN_NAME=!Anna Roe!\nTITLE=x\nPORT=80\n", ["Anna Roe"]),
-        ("@misc{x, author = {!Roe, Anna and Jonas Klee!}, year = 2019}", ["Roe, Anna and Jonas Klee"]),
-        ("if reviewer == !Anna Roe! then merge() else ask(x) end", ["Anna Roe"]),
-        ("public !Anna Roe! { get; set; }\npublic int A { get; set; }\n", []),
-        ("Please ask !Anna Roe! about it.\n", ["Anna Roe"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "found"), CASES["a_name_in_code_is_nobodys"])
 def test_a_name_in_code_is_nobodys(text: str, found: list[str]) -> None:
     marks = text.index("!"), text.rindex("!") - 1
 

@@ -10,23 +10,12 @@ from gateway.detection.memory import Recall
 from gateway.detection.ner.finder import NameFinder
 from gateway.detection.terminal_sequences import HIDDEN, hide_sequences
 from gateway.models import Entity
+from tests.gateway.detection.tables import table
+
+CASES = table("terminal_sequences")
 
 VALUE = "tea.larsen@orchard.example"
-ESCAPES = [
-    "\x1b",
-    "^[",
-    r"\033",
-    r"\x1b",
-    r"\x1B",
-    r"\u001b",
-    r"\\u001b",
-    r"\u{1b}",
-    r"\e",
-    r"\E",
-    "#033",
-    "\u241b",
-    "",
-]
+ESCAPES = CASES["escapes"]
 
 
 def shown(text: str) -> str:
@@ -45,19 +34,7 @@ def test_a_value_between_sequences(detector: Detector, escape: str, before: str,
     assert found(detector, text) == [("EMAIL_ADDRESS", VALUE)]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("\x1b(B\x1b[mone\x9b0mtwo\x1b=", "onetwo"),
-        ("\x1b[01;31m\x1b[KLar\x1b[m\x1b[Ksen", "Larsen"),
-        ("\x1b[1;1Hname\x1b[1;9HLarsen", " name Larsen"),
-        ("\x1b]8;id=4;https://a.example\x1b\\link\x1b]8;;\x07!", " https://a.example link  !"),
-        (r"\e]8;;https://a.example\e\\link", " https://a.example link"),
-        ("\x1b]0;larsen@laptop\x07$", " larsen@laptop $"),
-        ("rate(requests[5m]) + a[0] + x[12]", "rate(requests[5m]) + a[0] + x[12]"),
-        (r"[a-z]{2}\x1f \\server\share", r"[a-z]{2}\x1f \\server\share"),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), CASES["what_is_shown"])
 def test_what_is_shown(text: str, expected: str) -> None:
     assert shown(text) == expected
     assert len(hide_sequences(text)) == len(text)

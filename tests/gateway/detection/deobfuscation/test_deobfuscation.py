@@ -17,6 +17,9 @@ from gateway.placeholders import Placeholders, RestoreScope, urls_with_placehold
 from gateway.policy import Policy
 from gateway.protection.protector import Protector
 from gateway.text.fields import TextField
+from tests.gateway.detection.tables import table
+
+CASES = table("deobfuscation")
 
 VECTORS = Path(__file__).parents[3] / "vectors" / "detection"
 VALUES = [json.loads(line) for line in (VECTORS / "dresses.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -289,34 +292,7 @@ def test_a_secret_ends_with_its_line(detector: Detector, label: str, following: 
     assert {(one.start, one.end) for one in found if one.score >= 0.5} == {(at, at + len(secret))}
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("<tr><td>Date of birth</td><td>12/04/1961</td></tr>", "12/04/1961"),
-        ("<tr><th class='a'>Kundennummer</th>\n  <td class='b'>K-48213077</td>\n</tr>", "K-48213077"),
-        ("<tr><td><strong>Date of birth</strong></td>\n<td><p><b>12/04/1961</b></p></td></tr>", "12/04/1961"),
-        ("<dl><dt>Geburtsdatum</dt><dd>12.04.1961</dd></dl>", "12.04.1961"),
-        ("<dl><dt><b>Geburtsdatum</b></dt><dd><a href='#'>12.04.1961</a></dd></dl>", "12.04.1961"),
-        (
-            "<table><thead><tr><th>Name</th><th>Born</th><th>Customer ID</th></tr></thead><tbody>\n"
-            "<tr><td>Jane</td><td>12/04/1961</td><td>K-48213077</td></tr>\n"
-            "<tr><td>Joan</td><td>13/04/1961</td><td>K-48213078</td></tr></tbody></table>",
-            "K-48213078",
-        ),
-        (
-            "<tr><td>Name</td><td>Born</td><td>City</td></tr><tr><td>Jane</td><td>12/04/1961</td><td>Rome</td></tr>",
-            "12/04/1961",
-        ),
-        ('<input name="firstname" type="text" value="Mbali"/>', "Mbali"),
-        ('<add key="date_of_birth" value="1961-04-12" />', "1961-04-12"),
-        ('<birthDate value="1974-12-25"/>', "1974-12-25"),
-        ('<birthTime value="19741225"/>', "19741225"),
-        ('<name><family value="Oberhuber"/><given value="Mbali"/></name>', "Oberhuber"),
-        ("Kundennummer .................. K-48213077", "K-48213077"),
-        ("生年月日 . . . . . . . . 1961/04/12", "1961/04/12"),
-        ("Customer number: ____________ 48213077", "48213077"),
-    ],
-)
+@pytest.mark.parametrize(("text", "value"), CASES["what_the_layout_says"])
 def test_what_the_layout_says(detector: Detector, text: str, value: str) -> None:
     assert value in [text[one.start : one.end] for one in detector.detect(text) if one.score >= 0.5]
 
@@ -327,19 +303,7 @@ def test_only_a_call_of_a_tool_is_nobody_to_be_called(detector: Detector, text: 
     assert not [one for one in detector.detect("call_48213077") if one.score >= 0.5]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "<tr><td>Password</td><td>Required</td></tr><tr><td>Name</td><td>String</td></tr>",
-        "<tr><td>Released</td><td>12/04/2019</td></tr>",
-        "Customer number ........ 120\nPassword ........... 15\nDate of birth ..... vii",
-        "1/2 Test #1: login ............   Passed    0.01 sec\nusername ..... skipped\n[INFO] user ...... DONE",
-        '<button name="token" value="next">',
-        '<option value="48213077">Name</option><li value="12/04/2019">',
-        '<telecom><system value="phone"/><use value="home"/></telecom><name><use value="official"/></name>',
-        "<tr><th>Name</th><th>Size</th></tr><tr><td>Arial</td><td>48213077</td></tr>",
-    ],
-)
+@pytest.mark.parametrize("text", CASES["layout_without_anything_private"])
 def test_layout_without_anything_private(detector: Detector, text: str) -> None:
     assert not [one for one in detector.detect(text) if one.score >= 0.5]
 

@@ -8,6 +8,9 @@ from gateway.detection.ner.columns import corrected
 from gateway.detection.ner.finder import NameFinder
 from gateway.detection.recognizer import EntityType
 from gateway.models import Entity
+from tests.gateway.detection.tables import table
+
+CASES = table("columns")
 
 
 def found(text: str, *values: str, type_name: str = "PERSON") -> list[Entity]:
@@ -19,22 +22,7 @@ def left(text: str, *values: str, type_name: str = "PERSON") -> list[tuple[str, 
     return [(text[one.start : one.end], one.type) for one in corrected(text, found(text, *values, type_name=type_name))]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "customer,city,product\nIda Thistlewood,Austin,Chelsea Boot\n",
-        "customer;city;product\r\nIda Thistlewood;Austin;Chelsea Boot",
-        "customer\tcity\tproduct\nIda Thistlewood\tAustin\tChelsea Boot\n",
-        "| Customer | City | Product |\n|---|---|---|\n| Ida Thistlewood | Austin | Chelsea Boot |\n",
-        "Customer          City     Brand\nIda Thistlewood   Austin   Chelsea Boot\n",
-        'Here it is:\n\n"customer","billing_city","product name"\n"Ida Thistlewood","Austin","Chelsea Boot"\n\nThanks!',
-        "Kunde;Ort;Produkt\nIda Thistlewood;Austin;Chelsea Boot\n",
-        "Größe, Kunde: „🙂“\n\nclient,ville,produit\nIda Thistlewood,Austin,Chelsea Boot\n",
-        "INSERT INTO orders (customer, city, product) VALUES ('Ida Thistlewood', 'Austin', 'Chelsea Boot');",
-        "<TABLE><tr><th>Customer</th><th>City</th><th>Product</th></tr>\n"
-        "<tr><td>Ida Thistlewood</td><td><b>Austin</b></td><td>Chelsea Boot</td></tr></TABLE>",
-    ],
-)
+@pytest.mark.parametrize("text", CASES["only_the_person_is_one"])
 def test_only_the_person_is_one(text: str) -> None:
     assert left(text, "Ida Thistlewood", "Austin", "Chelsea Boot") == [
         ("Ida Thistlewood", "PERSON"),
@@ -51,15 +39,7 @@ def test_a_number_in_a_column_of_amounts_is_no_age() -> None:
     assert left("item,qty\nLamp,34\n", "34", type_name="AGE") == []
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("item,price\nRental for Ida Thistlewood in May,12\n", "Ida Thistlewood"),  # a remark
-        ("customer,amount\nIda Thistlewood,12\n", "Ida Thistlewood"),
-        ("We sell any product, any brand\nAsk Ida Thistlewood, please\n", "Ida Thistlewood"),
-        ("The city, Ida Thistlewood\nsaid, is large\n", "Ida Thistlewood"),
-    ],
-)
+@pytest.mark.parametrize(("text", "value"), CASES["other_persons_stay"])
 def test_other_persons_stay(text: str, value: str) -> None:
     assert left(text, value) == [(value, "PERSON")]
 
@@ -87,20 +67,7 @@ def test_the_header_counts_for_all_blocks_of_a_long_table() -> None:
     assert NameFinder(ByCapitals()).detect(text.replace("brand", "whom")) != ()
 
 
-@pytest.mark.parametrize(
-    ("text", "value", "parts"),
-    [
-        ("7\tIda Thistlewood\t0048217", "Ida Thistlewood\t0048217", ["Ida Thistlewood", "0048217"]),
-        ("Ida Thistlewood   Ops   4417\nBo Lindqvist", "Ida Thistlewood   Ops", ["Ida Thistlewood", "Ops"]),
-        ("N3*9 Elm Court~\nN4*Reno*NV*89501", "9 Elm Court~\nN4*Reno", ["9 Elm Court", "N4", "Reno"]),
-        (
-            "NAME          TEAM  DESK\nIda Thistlewo Blue  B\n",
-            "Ida Thistlewo Blue",
-            ["Ida Thistlewo", "Blue"],
-        ),
-        ("Ida Thistlewood\n9 Elm Court\nReno", "9 Elm Court\nReno", ["9 Elm Court\nReno"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "value", "parts"), CASES["a_finding_is_divided_at_the_cells_of_its_line"])
 def test_a_finding_is_divided_at_the_cells_of_its_line(text: str, value: str, parts: list[str]) -> None:
     assert [part for part, _ in left(text, value, type_name="STREET_ADDRESS")] == parts
 

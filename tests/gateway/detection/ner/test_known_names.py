@@ -13,6 +13,9 @@ from gateway.detection.ner.given_names import label_given_names
 from gateway.detection.ner.ordinary_words import OrdinaryWords, WordList
 from gateway.detection.ner.spans import TokenLabel
 from gateway.models import Entity
+from tests.gateway.detection.tables import table
+
+CASES = table("known_names")
 
 PERSON = 1
 
@@ -142,15 +145,7 @@ def test_a_place_is_no_person(full: Engines, text: str) -> None:
     assert not [one for one in full.detect(text) if one.type == "PERSON"]
 
 
-@pytest.mark.parametrize(
-    ("text", "value", "kept"),
-    [
-        ("Artikel   Anz    PU\n", "Anz    PU", False),  # headers of two columns
-        ("12 Quay    Street\n", "12 Quay    Street", True),
-        ("in de Veerstraat", "de", False),
-        ("op Veerstraat", "Veerstraat", True),
-    ],
-)
+@pytest.mark.parametrize(("text", "value", "kept"), CASES["no_address_of_headers_or_prepositions"])
 def test_no_address_of_headers_or_prepositions(detector: Detector, text: str, value: str, kept: bool) -> None:
     model = BuiltinModel(detector.types)
     start = text.index(value)

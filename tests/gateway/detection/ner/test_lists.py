@@ -7,6 +7,9 @@ import pytest
 from gateway.detection.ner.lists import Lists
 from gateway.detection.ner.ordinary_words import WordList
 from gateway.models import Entity
+from tests.gateway.detection.tables import table
+
+CASES = table("lists")
 
 
 @pytest.fixture
@@ -25,15 +28,7 @@ def persons(lists: Lists, text: str, *values: str) -> list[str]:
     return [text[one.start : one.end] for one in lists.with_siblings(text, found)]
 
 
-@pytest.mark.parametrize(
-    ("text", "missed"),
-    [
-        ("Class:\nOKORO Ngozi\nQUIST Sunniva\nBRIX Malo\n", "QUIST Sunniva"),
-        ("1. Ngozi Okoro - sales\n2. Sunniva Quist - IT\n3. Malo de Brix - HR\n", "Malo de Brix"),
-        ("* Ngozi Okoro (Lagos)\r\n* Sunniva Quist (Bergen)\r\n* Dr. Malo O'Brix (Perth)\r\n", "Malo O'Brix"),
-        ("Ngozi Okoro | 12\nSunniva Quist-Li | 14\nMalo Brix | 15", "Sunniva Quist-Li"),
-    ],
-)
+@pytest.mark.parametrize(("text", "missed"), CASES["a_name_between_names_is_one"])
 def test_a_name_between_names_is_one(lists: Lists, text: str, missed: str) -> None:
     known = [name for name in ("OKORO Ngozi", "BRIX Malo", "Ngozi Okoro", "Sunniva Quist", "Malo Brix") if name in text]
     known = [name for name in known if name not in missed]
@@ -41,18 +36,7 @@ def test_a_name_between_names_is_one(lists: Lists, text: str, missed: str) -> No
     assert missed in persons(lists, text, *known, missed.split(maxsplit=1)[0])
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "- Ngozi Okoro\n- Sunniva Quist\n- Corner Sofa\n",  # an ordinary word
-        "- Ngozi Okoro\n- Sunniva Quist\n- Nova Lagos\n",  # a city
-        "- Ngozi Okoro\n- Sunniva Quist\n- Malo\n",  # one word
-        "- Ngozi Okoro\n- Sunniva Quist\n- Malo brix\n",
-        "- Ngozi Okoro\n- Sunniva Quist\n\nMalo Brix\n",  # another list
-        "- Ngozi Okoro\n- Sunniva Quist\n- Malo Brix 12\n",
-        "- Ngozi Okoro\n- Sunniva Quist\n- Malo Brix\n- Tavi Lorn\n- Eska Holm\n",  # few are known
-    ],
-)
+@pytest.mark.parametrize("text", CASES["others_between_names_are_nobody"])
 def test_others_between_names_are_nobody(lists: Lists, text: str) -> None:
     assert persons(lists, text, "Ngozi Okoro", "Sunniva Quist") == ["Ngozi Okoro", "Sunniva Quist"]
 

@@ -15,6 +15,9 @@ from gateway.detection.ner.finder import NameFinder
 from gateway.detection.ner.inference import Input, Logits
 from gateway.detection.ner.units import Units
 from tests.call_counts import calls
+from tests.gateway.detection.tables import table
+
+CASES = table("ner")
 
 
 @pytest.fixture(scope="module")
@@ -31,20 +34,7 @@ def found(names: NameFinder, text: str) -> set[tuple[str, str]]:
     return {(one.type, text[one.start : one.end]) for one in names.detect(text)}
 
 
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("thanks Peter\U0001f600", "Peter"),
-        ("meeting with marcus webb\U0001f643", "marcus webb"),
-        ("Anna Berg\U0001f1e9\U0001f1ea", "Anna Berg"),
-        ("\U0001f534Anna Berg: offline", "Anna Berg"),
-        ("\U0001d400\U0001d427\U0001d427\U0001d41a called", "\U0001d400\U0001d427\U0001d427\U0001d41a"),
-        (
-            "\uff21\uff4e\uff4e\uff41 \uff22\uff45\uff52\uff47 called",
-            "\uff21\uff4e\uff4e\uff41 \uff22\uff45\uff52\uff47",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("text", "name"), CASES["names_that_the_transformer_cannot_read"])
 def test_names_that_the_transformer_cannot_read(names: NameFinder, text: str, name: str) -> None:
     """Its tokenizer takes a word with an emoji for an unknown one."""
     hidden = {at for one in names.detect(text) if one.type == "PERSON" for at in range(one.start, one.end)}
@@ -53,15 +43,7 @@ def test_names_that_the_transformer_cannot_read(names: NameFinder, text: str, na
 
 
 @pytest.mark.parametrize("quotes", ["“”", "„“", "«»", "””"])
-@pytest.mark.parametrize(
-    "text",
-    [
-        '"Anna Schmidt" is the owner of the account.',
-        'Search for "Elif Büyükgöz", then for "Ngozi Okonjo".',
-        'The account is registered to "Harriet Thistlewood" and has been overdrawn.',
-        'She said: "I met Marcus Bellweather yesterday."',
-    ],
-)
+@pytest.mark.parametrize("text", CASES["names_in_any_quotation_marks"])
 def test_names_in_any_quotation_marks(names: NameFinder, text: str, quotes: str) -> None:
     opened, closed = quotes
     parts = text.split('"')
@@ -70,39 +52,14 @@ def test_names_in_any_quotation_marks(names: NameFinder, text: str, quotes: str)
     assert any(one.type == "PERSON" for one in names.detect(text))
 
 
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ('{"approver": "J\\u00fcrgen M\\u00fcller"}', "J\\u00fcrgen M\\u00fcller"),
-        # 田中花子さん
-        ('{"to": "\\u7530\\u4e2d\\u82b1\\u5b50\\u3055\\u3093"}', "\\u7530\\u4e2d\\u82b1\\u5b50"),
-        ("<li>J&#252;rgen M&uuml;ller, Berlin</li>", "J&#252;rgen M&uuml;ller"),
-        ("GET /customers/J%C3%BCrgen%20M%C3%BCller/edit", "J%C3%BCrgen%20M%C3%BCller"),
-        ("GET /customers/Anna%20Schmidt/edit 200", "Anna%20Schmidt"),
-        ("Approved by J=C3=BCrgen M=C3=BCller on Monday.", "J=C3=BCrgen M=C3=BCller"),
-        ("From: =?UTF-8?Q?J=C3=BCrgen_M=C3=BCller?=", "=?UTF-8?Q?J=C3=BCrgen_M=C3=BCller?="),
-        ("cn:: SsO8cmdlbiBNw7xsbGVy\nobjectClass: person", "SsO8cmdlbiBNw7xsbGVy"),
-        ("Attached: scan_2026_Gallacher_Eithne_passport.jpg", "Gallacher_Eithne"),
-        ("see scan-Jürgen-Müller.pdf", "Jürgen-Müller"),
-        ("/srv/docs/Contract_Wiebke_Hartung.docx is hers", "Wiebke_Hartung"),
-        ("cv/WiebkeHartung_2026.PDF", "WiebkeHartung"),
-    ],
-)
+@pytest.mark.parametrize(("text", "name"), CASES["names_that_are_encoded"])
 @pytest.mark.parametrize("before", ["", "Nothing of note. " * 300, "Größe und Maß. " * 40])
 def test_names_that_are_encoded(names: NameFinder, text: str, name: str, before: str) -> None:
     found = [(before + text)[one.start : one.end] for one in names.detect(before + text) if one.type == "PERSON"]
     assert name in found
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        'Result: {"body": "Kind regards,\\nAnna Schmidt\\nSales"}',
-        "[Document(page_content='Kind regards,\\r\\nAnna Schmidt\\r\\nSales')]",
-        '{"reply": "{\\"body\\": \\"Kind regards,\\\\nAnna Schmidt\\\\nSales\\"}"}',
-        "row: 'Contact\\tAnna Schmidt\\t49 open'",
-    ],
-)
+@pytest.mark.parametrize("text", CASES["escaped_white_space_is_no_part_of_a_name"])
 @pytest.mark.parametrize("before", ["", "Nothing of note. " * 300, "Größe und Maß. " * 40])
 def test_escaped_white_space_is_no_part_of_a_name(names: NameFinder, text: str, before: str) -> None:
     """Nor does it keep a first name from being read as one."""
@@ -129,30 +86,13 @@ def test_what_is_encoded_and_no_name(names: NameFinder, text: str) -> None:
     assert not [one for one in names.detect(text) if one.type == "PERSON"]
 
 
-@pytest.mark.parametrize(
-    ("text", "account"),
-    [
-        ("ping odalys.fuentes about it", "odalys.fuentes"),
-        ("assigned to brackenridge.leopold today", "brackenridge.leopold"),
-        ("mark_done is called later", None),
-    ],
-)
+@pytest.mark.parametrize(("text", "account"), CASES["an_account_is_found_as_a_whole"])
 def test_an_account_is_found_as_a_whole(names: NameFinder, text: str, account: str | None) -> None:
     found = [text[one.start : one.end] for one in names.detect(text) if one.type in {"PERSON", "USERNAME"}]
     assert found == ([] if account is None else [account])
 
 
-@pytest.mark.parametrize(
-    ("text", "number"),
-    [
-        ("mijn nummer is 602 448 127", "602 448 127"),
-        ("mon numéro c'est 612 48 77 31", "612 48 77 31"),
-        ("生年月日: 1961/04/12", "1961/04/12"),
-        ("case 2021-CV-00123 closed", "2021-CV-00123"),
-        ('"createdDate": 1532459261.827', "1532459261.827"),
-        ("Kundennummer 4711 12 Stück", "4711 12"),
-    ],
-)
+@pytest.mark.parametrize(("text", "number"), CASES["a_number_is_found_as_a_whole"])
 def test_a_number_is_found_as_a_whole(names: NameFinder, text: str, number: str) -> None:
     assert [text[one.start : one.end] for one in names.detect(text)] == [number]
 

@@ -11,6 +11,9 @@ from gateway.detection.ner.builtin import MODEL, BuiltinModel
 from gateway.detection.ner.finder import NameFinder
 from gateway.detection.ner.inference import Input, Logits
 from gateway.detection.ner.spans import to_words
+from tests.gateway.detection.tables import table
+
+CASES = table("other_scripts")
 
 ROWS = [
     json.loads(line)
@@ -66,18 +69,7 @@ def test_the_transformer_decides_about_no_letter(
     assert letters() == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "part", "word"),
-    [
-        ("Herr Oberhuber", "erhub", "Oberhuber"),
-        ("我叫王小明先生", "王小明", "王小明"),
-        ("ฉันชื่อกานดาค่ะ", "กานดา", "กานดา"),
-        ("राम् आया", "राम", "राम्"),
-        ("Jose\u0301 kam", "Jos", "Jose\u0301"),
-        ("это Иванова", "Иван", "Иванова"),
-        ("김민수가 왔다", "김민수", "김민수가"),
-    ],
-)
+@pytest.mark.parametrize(("text", "part", "word"), CASES["words_end_where_the_script_ends_them"])
 def test_words_end_where_the_script_ends_them(text: str, part: str, word: str) -> None:
     start = text.index(part)
     first, last = to_words(text, start, start + len(part))

@@ -4,6 +4,9 @@ import pytest
 
 from gateway.detection.ner.surroundings import is_birth_date, is_goods, is_in_place, is_label
 from gateway.models import Entity
+from tests.gateway.detection.tables import table
+
+CASES = table("surroundings")
 
 
 def in_place(text: str, value: str, type_name: str = "PERSON") -> bool:
@@ -11,35 +14,12 @@ def in_place(text: str, value: str, type_name: str = "PERSON") -> bool:
     return is_in_place(text, Entity(type_name, start, start + len(value), 0.9, "model"))
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ('{"city": "Austin"}', "Austin"),
-        ("billingCity = Jackson", "Jackson"),
-        ("<town>Lincoln</town>", "Lincoln"),
-        ("**Wohnort:** Hagen", "Hagen"),
-        ("Ciudad:\nSantiago\n", "Santiago"),
-        ("Linea 7: Piazza Garibaldi – Via Mazzini", "Via Mazzini"),
-        ("au coin de la Rue Molière", "Rue Molière"),
-    ],
-)
+@pytest.mark.parametrize(("text", "value"), CASES["a_person_behind_the_label_of_a_place_is_one"])
 def test_a_person_behind_the_label_of_a_place_is_one(text: str, value: str) -> None:
     assert in_place(text, value)
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("In the city, Austin called", "Austin"),
-        ("contact: Austin", "Austin"),
-        ("Support: Jackson", "Jackson"),
-        ("electricity: Lincoln", "Lincoln"),
-        ("via Anna Berg", "Anna Berg"),
-        ("Ort, Datum: Verden\nAnna Berg", "Anna Berg"),
-        ("Location: Anna's office", "Anna"),
-        ("State: Jackson is ill", "Jackson"),
-    ],
-)
+@pytest.mark.parametrize(("text", "value"), CASES["other_persons_stay"])
 def test_other_persons_stay(text: str, value: str) -> None:
     assert not in_place(text, value)
 
@@ -63,41 +43,13 @@ def test_no_dates_of_birth(value: str) -> None:
     assert not is_birth_date(value)
 
 
-@pytest.mark.parametrize(
-    ("text", "value", "expected"),
-    [
-        ("Bill To:\nMs Koh", "Bill To", True),
-        ("| Bill to | Ship to |", "Bill to", True),
-        ("BILL TO\nAnna Berg", "BILL TO", True),
-        ("Give Bill to me", "Bill to", False),
-        ("Lan To:", "Lan To", False),
-        ("의뢰인: 윤서진", "의뢰인", True),
-        ("계좌 110-555-014701", "계좌", True),
-        ("윤서진: 네", "윤서진", False),
-    ],
-)
+@pytest.mark.parametrize(("text", "value", "expected"), CASES["a_label_is_nobody"])
 def test_a_label_is_nobody(text: str, value: str, expected: bool) -> None:
     start = text.index(value)
     assert is_label(text, Entity("PERSON", start, start + len(value), 0.9, "model")) is expected
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ('{"brand": "Ted Baker"}', True),
-        ("product_colour = Ted Baker", True),
-        ("font-family: Ted Baker, serif", True),
-        ("Marke: Ted Baker\n", True),
-        ("Brands: Ted Baker, Mary Kay", True),
-        ('font-family: "Segoe UI", Ted Baker, serif;', True),
-        ("Brands: Mary Kay, Levi's, Ted Baker; ask for more", True),
-        ("Brand: Mary Kay, Ted Baker", False),
-        ("Brands: Mary Kay, ask Ted Baker", False),
-        ("Brands: Mary Kay\nSeller: Ted Baker", False),
-        ("Product: Ted Baker will present it", False),
-        ("Action item: Ted Baker\n", False),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), CASES["what_stands_behind_the_label_of_goods"])
 def test_what_stands_behind_the_label_of_goods(text: str, expected: bool) -> None:
     start = text.index("Ted Baker")
     assert is_goods(text, Entity("PERSON", start, start + 9, 0.9, "model")) is expected

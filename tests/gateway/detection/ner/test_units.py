@@ -20,6 +20,9 @@ from gateway.detection.ner.units import (
     _tables,
     in_other_scripts,
 )
+from tests.gateway.detection.tables import table
+
+CASES = table("units")
 
 LIST_OF_LETTERS = "aA äÄ éÉ ßẞ мМ γΓ 王 明 น 1 ٣ _-.,@'\u0301\u0327\u200d\n\t\u00a0\u2028\U0001f600\U00020000"
 
@@ -37,20 +40,7 @@ def read(reader: UnitReader, text: str) -> Units:
     return own
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Dr. Müller-Lüdenscheidt, 2 e-mails", ["Dr", ".", "Müller", "-", "Lüdenscheidt", ",", "2", "e", "-", "mails"]),
-        ("room12b ===> x_y", ["room", "12", "b", "===", ">", "x", "_", "y"]),
-        ("Jose\u0301 \u0301", ["Jose\u0301"]),
-        ("王小明 in 北京", ["王", "小", "明", "in", "北", "京"]),
-        ("สมชาย", ["ส", "ม", "ช", "า", "ย"]),
-        ("आदित्य राव", ["आदित्य", "राव"]),
-        ("\U0001f600\U0001f600!", ["\U0001f600\U0001f600", "!"]),
-        (" \n\t", []),
-        ("", []),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), CASES["units"])
 def test_units(reader: UnitReader, text: str, expected: list[str]) -> None:
     assert [text[start:end] for start, end in read(reader, text).offsets] == expected
 

@@ -4,7 +4,6 @@ import pytest
 
 from gateway.detection import Detector
 from gateway.detection.mentions import is_mention
-from gateway.detection.ner.builtin import BuiltinModel
 from gateway.detection.ner.finder import NameFinder
 from tests.gateway.detection.tables import table
 
@@ -26,11 +25,6 @@ def test_words_of_programs(text: str) -> None:
 @pytest.mark.parametrize("text", MENTIONS)
 def test_mentions(text: str) -> None:
     assert all(signs(text))
-
-
-@pytest.fixture(scope="module")
-def names(detector: Detector) -> NameFinder:
-    return NameFinder(BuiltinModel(detector.types))
 
 
 @pytest.mark.parametrize("text", PROGRAMS)

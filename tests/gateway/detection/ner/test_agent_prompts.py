@@ -3,7 +3,6 @@
 import pytest
 
 from gateway.detection import Detector
-from gateway.detection.ner.builtin import BuiltinModel
 from gateway.detection.ner.finder import NameFinder
 from tests.gateway.detection.tables import table
 
@@ -15,18 +14,13 @@ TOOLS = CASES["tools"]
 NAMED = CASES["named"]
 
 
-@pytest.fixture(scope="module")
-def model(detector: Detector) -> NameFinder:
-    return NameFinder(BuiltinModel(detector.types))
-
-
 @pytest.mark.parametrize("text", [INSTRUCTIONS, *TOOLS])
-def test_nobody_is_named(model: NameFinder, detector: Detector, text: str) -> None:
-    found = [*model.detect(text), *detector.detect(text)]
+def test_nobody_is_named(names: NameFinder, detector: Detector, text: str) -> None:
+    found = [*names.detect(text), *detector.detect(text)]
     # Programs may be taken for organizations, which may cross.
     assert [text[one.start : one.end] for one in found if one.score >= 0.4 and one.type != "ORGANIZATION"] == []
 
 
 @pytest.mark.parametrize("text", NAMED)
-def test_somebody_is_named(model: NameFinder, text: str) -> None:
-    assert NAMED[text] in [text[one.start : one.end] for one in model.detect(text) if one.type == "PERSON"]
+def test_somebody_is_named(names: NameFinder, text: str) -> None:
+    assert NAMED[text] in [text[one.start : one.end] for one in names.detect(text) if one.type == "PERSON"]

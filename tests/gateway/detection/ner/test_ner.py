@@ -20,16 +20,6 @@ from tests.gateway.detection.tables import table
 CASES = table("ner")
 
 
-@pytest.fixture(scope="module")
-def model(detector: Detector) -> BuiltinModel:
-    return BuiltinModel(detector.types)
-
-
-@pytest.fixture(scope="module")
-def names(model: BuiltinModel) -> NameFinder:
-    return NameFinder(model)
-
-
 def found(names: NameFinder, text: str) -> set[tuple[str, str]]:
     return {(one.type, text[one.start : one.end]) for one in names.detect(text)}
 

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gateway.detection import Detector
 from gateway.detection.ner.builtin import MODEL, BuiltinModel
 from gateway.detection.ner.finder import NameFinder
 from gateway.detection.ner.inference import Input, Logits
@@ -21,11 +20,6 @@ ROWS = [
     .read_text("utf-8")
     .splitlines()
 ]
-
-
-@pytest.fixture(scope="module")
-def model(detector: Detector) -> BuiltinModel:
-    return BuiltinModel(detector.types)
 
 
 def hidden(model: BuiltinModel, text: str) -> set[int]:

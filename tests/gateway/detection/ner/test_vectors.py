@@ -11,7 +11,6 @@ import pytest
 from gateway.config.settings import BUILTIN_POLICIES
 from gateway.detection import Detector
 from gateway.detection.engines import Engines
-from gateway.detection.ner.builtin import BuiltinModel
 from gateway.detection.ner.features import token_types
 from gateway.detection.ner.finder import NameFinder
 from gateway.models import PrivacyMode
@@ -29,8 +28,8 @@ def rows(name: str) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def protector(detector: Detector) -> Protector:
-    return Protector(Engines(detector, [NameFinder(BuiltinModel(detector.types))]), hash_key=bytes(32))
+def protector(detector: Detector, names: NameFinder) -> Protector:
+    return Protector(Engines(detector, [names]), hash_key=bytes(32))
 
 
 @pytest.fixture(scope="module")

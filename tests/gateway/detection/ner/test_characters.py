@@ -10,25 +10,16 @@ from tokenizers.normalizers import BertNormalizer
 
 from gateway.detection.ner.builtin import MODEL
 from gateway.detection.ner.characters import Characters
+from tests.gateway.detection.tables import table
+
+CASES = table("characters")
 
 CHARACTERS = Characters(MODEL / "characters.json")
 MOVING = json.loads((MODEL / "characters.json").read_text("ascii"))["moving"]
 LIBRARY = BertNormalizer(clean_text=True, handle_chinese_chars=False, strip_accents=True, lowercase=True)
 
 
-@pytest.mark.parametrize(
-    ("text", "folded", "places"),
-    [
-        ("Anna", "anna", None),
-        ("CAFÉ", "cafe", None),
-        ("Anna 😀", "anna 😀", None),
-        ("a\u0301b", "ab", [0, 2]),
-        ("a\u200bb\ue000c", "abc", [0, 2, 4]),
-        ("\ud55c ", "\u1112\u1161\u11ab ", [0, 0, 0, 1]),
-        # Marks that stay keep their order.
-        ("a\u0301\u302eb", "a\u302eb", [0, 2, 3]),
-    ],
-)
+@pytest.mark.parametrize(("text", "folded", "places"), CASES["places_are_those_in_the_text"])
 def test_places_are_those_in_the_text(text: str, folded: str, places: list[int] | None) -> None:
     assert CHARACTERS.fold(text) == (folded, places)
 

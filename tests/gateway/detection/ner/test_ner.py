@@ -63,15 +63,7 @@ def test_white_space_is_as_long_as_its_escape(text: str) -> None:
     assert with_blanks(text) == text or not with_blanks(text).strip("x \t\n")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("https://acme.test/a%20B/c?x=1", "a &amp; b &lt; c", "caf\\u00e9 au lait", "\\u003cb\\u003e", "Zm9vYmFyYmF6"),
-        "![overview](docs/images/gateway_overview.png)",
-        "see test_data.csv, Q3-board-deck.pptx and mark_done.txt",
-        "Wiebke_" * 40 + "Hartung.txt",
-    ],
-)
+@pytest.mark.parametrize("text", CASES["what_is_encoded_and_no_name"])
 def test_what_is_encoded_and_no_name(names: NameFinder, text: str) -> None:
     assert not [one for one in names.detect(text) if one.type == "PERSON"]
 

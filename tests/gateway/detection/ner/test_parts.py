@@ -33,13 +33,7 @@ def test_a_token_is_read_with_text_on_both_sides(count: int) -> None:
         assert window.kept_last == count or window.last - window.kept_last >= 7
 
 
-@pytest.mark.parametrize(
-    ("piece", "expected"),
-    [
-        *(("12", 0), (".", 0), ("anna", 1), ("Anna", 2), ("A", 2), ("IBM", 3), ("McDonald", 4), ("iPhone", 4)),
-        *(("山田", 1), ("a1", 1), ("A1", 2), ("AB1", 3), ("ß", 1)),
-    ],
-)
+@pytest.mark.parametrize(("piece", "expected"), CASES["case"])
 def test_case(piece: str, expected: int) -> None:
     assert case_class(piece) == expected
 

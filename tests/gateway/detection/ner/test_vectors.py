@@ -17,6 +17,9 @@ from gateway.models import PrivacyMode
 from gateway.policy import Policy, PolicyRegistry
 from gateway.protection.protector import Protector
 from gateway.text.fields import TextField
+from tests.gateway.detection.tables import table
+
+CASES = table("vectors")
 
 pytestmark = pytest.mark.slow
 
@@ -116,15 +119,7 @@ def test_persons_in_documents_of_many_languages(protector: Protector, policy: Po
     assert min(recall.values()) >= 0.85, recall
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("DM @nightowl9 for details", "nightowl9"),
-        ("follow me @tea_larsen on Instagram", "tea_larsen"),
-        ("Mon identifiant lmartin75 ne marche plus.", "lmartin75"),
-        ("The user mgruber77 cannot sign in.", "mgruber77"),
-    ],
-)
+@pytest.mark.parametrize(("text", "value"), CASES["accounts_that_are_only_mentioned"])
 def test_accounts_that_are_only_mentioned(protector: Protector, policy: Policy, text: str, value: str) -> None:
     spans = hidden(protector, policy, text)
     assert any(value in text[start:end] for start, end, _ in spans)

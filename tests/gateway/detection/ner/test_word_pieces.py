@@ -12,6 +12,9 @@ from tokenizers import Tokenizer
 from gateway.detection.ner.builtin import MODEL
 from gateway.detection.ner.features import token_types
 from gateway.detection.ner.word_pieces import WordPieces
+from tests.gateway.detection.tables import table
+
+CASES = table("word_pieces")
 
 VECTORS = Path(__file__).parents[3] / "vectors"
 OWN, LIBRARY = (
@@ -78,15 +81,7 @@ def test_special_tokens_that_are_written_out_have_the_librarys_tokens(parts: lis
     assert agree("".join(parts))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("", " ", "\n", "a" * 100, "a" * 101, "Straße, naïve CAFÉ – “quoted” 5 €", "x [mask] y", "ℝ", "[MASK] it"),
-        *("日本", "a\u0301", "a\u200bb", "a\x00b", "\ufeffa", "김민수 씨", "مُحَمَّد", "שָׁלוֹם", "नमस्ते", "Đặng Văn Hùng"),
-        # An ideograph that becomes one beyond the Basic Multilingual Plane is still a word.
-        *("D\ufad1x", "\U0002f800", "a\U00020000b", "\U00010400x", "a\ue000b", "\U000f0000"),
-    ],
-)
+@pytest.mark.parametrize("text", CASES["odd_text_has_the_librarys_tokens"])
 def test_odd_text_has_the_librarys_tokens(text: str) -> None:
     assert agree(text)
 

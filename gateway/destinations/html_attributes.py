@@ -44,9 +44,7 @@ class Attributes:
                 if piece[at].isascii() and piece[at].isalpha():
                     self._states |= _TAG
                     self._word, self._equals = "", False
-            if self._equals:
-                at = self._value(piece, at)
-            elif self._states or self._open:
+            if self._states or self._open:
                 at = self._step(piece, at)
             else:
                 at = piece.find("<", at) + 1
@@ -73,24 +71,6 @@ class Attributes:
         for destination, _ in self._open:
             destination.text(text)
 
-    def _value(self, piece: str, at: int) -> int:
-        """Reads what follows `=`: white space, then a quote or the first character of the value."""
-        match = _BLANK.match(piece, at)
-        stop = match.end() if match else at
-        if stop > at:
-            self._blank(piece[at:stop])
-        if stop == len(piece):
-            return stop
-        char = piece[stop]
-        if char in _QUOTED:
-            word = self._word
-            self._special(char, opens=True)
-            self._word = word
-            self._begin(char)
-            return stop + 1
-        self._begin("" if char != ">" else char)
-        return stop
-
     def _begin(self, quote: str) -> None:
         """Starts a value, in quotes or without."""
         self._equals = False
@@ -102,25 +82,32 @@ class Attributes:
     def _step(self, piece: str, at: int) -> int:
         """Reads up to the next character that matters, and that character."""
         unquoted = any(not quote for _, quote in self._open)
-        match = (_EVENT_OR_BLANK if unquoted else _EVENT).search(piece, at)
+        match = (_EVENT_OR_BLANK if unquoted or self._equals else _EVENT).search(piece, at)
         stop = match.start() if match else len(piece)
         if stop > at:
+            if self._equals:
+                self._begin("")
             self._add(piece[at:stop])
             word = self._word + piece[at:stop]
             name = word.rstrip(BLANKS)
             self._word = name[-40:] + (" " if len(name) < len(word) else "")
         if match is None:
             return stop
-        if match[0] in BLANKS:
-            self._blank(match[0])
+        char = match[0]
+        if char in BLANKS:
+            self._close("")
+            self._add(char)
+            self._word = self._word.rstrip(BLANKS) + " "
+        elif self._equals and char in _QUOTED:
+            word = self._word
+            self._special(char, opens=True)
+            self._word = word
+            self._begin(char)
         else:
-            self._special(match[0], opens=False)
+            if self._equals:
+                self._begin(char.replace("<", "").replace("=", ""))
+            self._special(char, opens=False)
         return stop + 1
-
-    def _blank(self, text: str) -> None:
-        self._close("")
-        self._add(text)
-        self._word = self._word.rstrip(BLANKS) + " "
 
     def _special(self, char: str, *, opens: bool) -> None:
         """Reads one of `<>="'`. `opens` says that it is a quote where a value starts."""

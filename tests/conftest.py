@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# A machine's speed is nobody's business here; benchmarks/ measures.
+# Tests do not depend on the speed of a machine; benchmarks/ measures it.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
@@ -19,39 +19,10 @@ for _variable in [name for name in os.environ if name.startswith("SVC_")]:
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# One worker runs a whole file, so these start first: one that started last would keep the others waiting for it.
-_LONGEST = (
-    "test_openapi.py",
-    "test_connection_limits.py",
-    "test_newcomers_path.py",
-    "test_nothing_phones_home.py",
-    "test_vectors.py",
-    "test_faulty_detection.py",
-    "test_law_1_nothing_crosses_unprotected.py",
-    "test_law_2_an_edit_lets_nothing_out.py",
-    "test_mitmweb_browser.py",
-    "test_law_1_keys_and_credentials.py",
-    "test_law_5_the_same_turn_gives_the_same_bytes.py",
-    "test_one_process.py",
-    "test_bad_input.py",
-    "test_graceful_shutdown.py",
-    "test_law_3_a_receipt_first.py",
-    "test_operator_edits.py",
-    "test_setup.py",
-    "test_linear.py",
-    "test_package.py",
-    "test_start_errors.py",
-    "test_benchmarks.py",
-    "test_clean_text.py",
-    "test_tunnels.py",
-    "test_google_sdk.py",
-)
-_RANK = {name: rank for rank, name in enumerate(_LONGEST)}
-
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """What is collected stays. To look for garbage in it, time and again, would take every worker seconds."""
+    """Keeps the garbage collector off what is collected, which stays: it would take each worker seconds."""
     gc.disable()
     try:
         return (yield)
@@ -62,7 +33,8 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: _RANK.get(item.path.name, len(_RANK)))
+    """The tests in this folder itself install packages and build environments: the longest single tests start first."""
+    items.sort(key=lambda item: item.path.parent != ROOT / "tests")
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -71,8 +43,7 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
     Each has an interpreter, a model and forked programs of its own, so that two for each core take more than they fill.
     """
-    cores = os.process_cpu_count() if sys.version_info >= (3, 13) else os.cpu_count()
-    cores = cores or 1
+    cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
     return cores if config.option.markexpr else cores + (cores + 1) // 2
 
 

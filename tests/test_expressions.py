@@ -98,7 +98,7 @@ class Automaton:
             case op.NOT_LITERAL:
                 return chr(argument) not in chars
             case _:
-                negated = argument[0][0] is op.NEGATE
+                negated: bool = argument[0][0] is op.NEGATE
                 return negated != any(_in_class(item, each) for item in argument[negated:] for each in chars)
 
     def ambiguous(self) -> bool:
@@ -198,12 +198,12 @@ def _held(value: object, depth: int) -> Iterator[re.Pattern[Any]]:
         ("(?:a+,)+b", False), ("(?:a++ ?)*+b", False), ("a+a+b", False), (r"(?:[^\"\\]|\\.)*", False),
     ],
 )  # fmt: skip
-def test_the_criterion(pattern: str, expected: bool):
+def test_the_criterion(pattern: str, expected: bool) -> None:
     assert Automaton(pattern, 0).ambiguous() == expected
 
 
 @pytest.mark.slow
-def test_no_loop_reads_a_text_in_two_ways():
+def test_no_loop_reads_a_text_in_two_ways() -> None:
     found = expressions(gateway)
     assert len(found) > 200
     assert [where for where, each in found.items() if Automaton(each.pattern, each.flags).ambiguous()] == []

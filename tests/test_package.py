@@ -1,6 +1,6 @@
 """The gateway as a package: what wheel and source archive hold, and the installed command far from a checkout.
 
-It is installed twice: with the packages that all tests run with, and with those that pip chooses from the registry.
+It runs with the packages that pip chooses from the registry; where there is none, with those that all tests run with.
 """
 
 import json
@@ -75,11 +75,17 @@ class Installed:
 
 
 @pytest.fixture(scope="session")
-def registry(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Skips a test where no registry of packages can be reached."""
+def has_registry(tmp_path_factory: pytest.TempPathFactory) -> bool:
+    """Whether pip reaches a registry of packages."""
     folder = str(tmp_path_factory.mktemp("probe"))
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder, "h11==0.16.0"]
-    if subprocess.run(command, check=False, capture_output=True, timeout=120).returncode:
+    return subprocess.run(command, check=False, capture_output=True, timeout=120).returncode == 0
+
+
+@pytest.fixture
+def registry(has_registry: bool) -> None:
+    """Skips a test where no registry of packages can be reached."""
+    if not has_registry:
         lacking("pip reaches no registry of packages")
 
 
@@ -93,7 +99,7 @@ def new_environment(folder: Path, *options: str) -> Path:
 
 def packages_of(programs: Path) -> dict[str, str]:
     """Returns the versions of the packages in an environment."""
-    command = [programs / "python", "-m", "pip", "list", "--format", "json", "--disable-pip-version-check"]
+    command = [str(programs / "python"), "-m", "pip", "list", "--format", "json", "--disable-pip-version-check"]
     listed = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout
     return {canonicalize_name(each["name"]): each["version"] for each in json.loads(listed)}
 
@@ -109,31 +115,31 @@ def locked_packages() -> dict[str, str]:
     }
 
 
-@pytest.fixture(scope="module", params=["installed_with_tested_packages", "installed_by_pip"])
-def installed(request: pytest.FixtureRequest) -> Installed:
-    return request.getfixturevalue(request.param)
-
-
 @pytest.fixture(scope="module")
-def installed_by_pip(wheel: Path, registry: None, tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    folder = tmp_path_factory.mktemp("installed_by_pip")
-    programs = new_environment(folder)
-    pip = [programs / "python", "-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check"]
-    subprocess.run([*pip, wheel], check=True, timeout=600)
-    return Installed(programs / "privacy-gateway", folder / "home", folder / "elsewhere")
-
-
-@pytest.fixture(scope="module")
-def installed_with_tested_packages(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+def installed(wheel: Path, has_registry: bool, tmp_path_factory: pytest.TempPathFactory) -> Installed:
     folder = tmp_path_factory.mktemp("installed")
-    python = new_environment(folder, "--without-pip") / "python"
-    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-index", "--no-deps"]
-    subprocess.run([*pip, str(wheel)], check=True, timeout=120)
-    # The dependencies are those of the environment that runs the tests; the gateway itself is not among them.
-    paths = {"base": str(folder / "env"), "platbase": str(folder / "env")}
-    libraries = Path(sysconfig.get_path("purelib", "venv", vars=paths))
-    (libraries / "dependencies.pth").write_text(f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n")
-    return Installed(folder / "env" / "bin" / "privacy-gateway", folder / "home", folder / "elsewhere")
+    if has_registry:
+        programs = new_environment(folder)
+        pip = [
+            str(programs / "python"),
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--no-compile",
+            "--disable-pip-version-check",
+        ]
+        subprocess.run([*pip, wheel], check=True, timeout=600)
+    else:
+        programs = new_environment(folder, "--without-pip")
+        pip = [sys.executable, "-m", "pip", "--python", str(programs / "python"), "install", "--quiet", "--no-index"]
+        subprocess.run([*pip, "--no-deps", wheel], check=True, timeout=120)
+        # The dependencies are those of the environment that runs the tests; the gateway itself is not among them.
+        paths = {"base": str(folder / "env"), "platbase": str(folder / "env")}
+        libraries = Path(sysconfig.get_path("purelib", "venv", vars=paths))
+        added = f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n"
+        (libraries / "dependencies.pth").write_text(added)
+    return Installed(programs / "privacy-gateway", folder / "home", folder / "elsewhere")
 
 
 @dataclass
@@ -225,8 +231,8 @@ def test_a_wheel_can_be_built_from_the_source_archive(built: Path, wheel: Path, 
     assert again.read_bytes() == wheel.read_bytes()
 
 
-def test_pip_chooses_no_client_of_a_hub_and_the_tested_mitmproxy(installed_by_pip: Installed) -> None:
-    chosen, locked = packages_of(installed_by_pip.program.parent), locked_packages()
+def test_pip_chooses_no_client_of_a_hub_and_the_tested_mitmproxy(registry: None, installed: Installed) -> None:
+    chosen, locked = packages_of(installed.program.parent), locked_packages()
     assert {"huggingface-hub", "hf-xet", "tokenizers"}.isdisjoint(chosen)
     # Their internals are used.
     assert (chosen["mitmproxy"], chosen["h11"]) == (locked["mitmproxy"], locked["h11"])
@@ -235,7 +241,7 @@ def test_pip_chooses_no_client_of_a_hub_and_the_tested_mitmproxy(installed_by_pi
 def test_the_documented_command_installs_the_locked_packages(registry: None, tmp_path: Path) -> None:
     (command,) = [step.command for step in steps(ROOT / "README.md") if "--require-hashes" in step.command]
     programs = new_environment(tmp_path)
-    environment = os.environ | {"PATH": f"{programs}:{os.environ['PATH']}", "PIP_QUIET": "1"}
+    environment = os.environ | {"PATH": f"{programs}:{os.environ['PATH']}", "PIP_QUIET": "1", "PIP_COMPILE": "0"}
     subprocess.run(["sh", "-c", command], cwd=ROOT, env=environment, check=True, timeout=600)
     assert packages_of(programs) == locked_packages() | {"privacy-gateway": __version__}
     told = subprocess.run([programs / "privacy-gateway", "--version"], check=True, capture_output=True, text=True)

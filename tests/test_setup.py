@@ -218,7 +218,7 @@ class TestInstalling:
         return "dev {}.{} {}\n".format(*sys.version_info[:2], hashlib.sha256(lock).hexdigest())
 
     def check(self, checkout: Path, kind: str) -> int:
-        command = [checkout / ".venv/bin/python", "-I", checkout / "scripts/install.py", "--check", kind]
+        command = [str(checkout / ".venv/bin/python"), "-I", str(checkout / "scripts/install.py"), "--check", kind]
         return subprocess.run(command, check=False, timeout=60).returncode
 
     def test_two_at_once_and_then_nothing_to_do(self, installed_twice: InstalledTwice) -> None:

@@ -20,10 +20,13 @@ STATEMENT = re.compile(
     r"|(CREATE|ALTER|DROP)\s+(TEMP\s+|UNIQUE\s+)?(TABLE|INDEX|VIEW|TRIGGER))\b",
     re.IGNORECASE | re.DOTALL,
 )
+KEYWORD = re.compile(r"\b(?:SELECT|INSERT|UPDATE|DELETE|PRAGMA|BEGIN IMMEDIATE|CREATE|ALTER|DROP)\s", re.IGNORECASE)
 
 
 def statements(source: str) -> Iterator[str]:
     """The strings of a module that read as SQL, those put together from parts included; not its docstrings."""
+    if not KEYWORD.search(source):
+        return
     tree = ast.parse(source)
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     docstrings = {

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.config.settings import BUILTIN_POLICIES
+from gateway.config.locations import BUILTIN_POLICIES
 from gateway.detection import builtin_detector
 from gateway.policy import Policy, PolicyRegistry
 from gateway.protection.protector import Protector

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gateway.config.settings import BUILTIN_POLICIES
+from gateway.config.locations import BUILTIN_POLICIES
 from gateway.policy import PolicyRegistry
 from gateway.receipt_log.signing_key import load_signer
 from run_proxy import main

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from gateway.cli.policies import add_commands
-from gateway.config.settings import BUILTIN_POLICIES, Settings, load_settings
+from gateway.config.locations import BUILTIN_POLICIES
+from gateway.config.settings import Settings, load_settings
 from gateway.policy import PolicyRegistry
 from gateway.policy.storage import StoredPolicies
 from gateway.store import open_store

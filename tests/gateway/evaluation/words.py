@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Self
 
-from gateway.config.settings import BUILTIN_POLICIES
+from gateway.config.locations import BUILTIN_POLICIES
 from gateway.detection import EntityType
 from gateway.detection.engines import Finder
 from gateway.evaluation import Predictor

@@ -93,7 +93,7 @@ def hidden(before: KnownValues, found: list[tuple[str, Spans]]) -> list[set[int]
 @pytest.mark.parametrize("part", range(4))
 def test_what_is_left_out_of_the_index_is_nowhere_else(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
     cases = []
-    for seed in range(part, 4000, 4):
+    for seed in range(part, 1600, 4):
         rng = random.Random(seed)
         values = rng.sample(VALUES, rng.randrange(1, 6))
         earlier = KnownValues()
@@ -112,7 +112,7 @@ def test_what_is_left_out_of_the_index_is_nowhere_else(part: int, monkeypatch: p
     monkeypatch.setattr(ValueWords, "elsewhere", elsewhere)
     for earlier, block, seen in cases:
         assert all(full <= lazy for full, lazy in zip(hidden(earlier, block), seen, strict=True)), block
-    assert asked > 500
+    assert asked > 200
 
 
 def test_texts_of_many_values_do_not_cost_each_other() -> None:

@@ -6,7 +6,7 @@ from secrets import token_bytes
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.config.settings import BUILTIN_POLICIES
+from gateway.config.locations import BUILTIN_POLICIES
 from gateway.detection import builtin_detector
 from gateway.models import NAME_MODEL, Action, PrivacyMode
 from gateway.placeholders import Placeholders

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gateway.config.settings import BUILTIN_POLICIES
+from gateway.config.locations import BUILTIN_POLICIES
 from gateway.detection import builtin_detector
 from gateway.http.strict_json import dump
 from gateway.models import Action, PrivacyMode

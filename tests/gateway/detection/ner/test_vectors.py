@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gateway.config.settings import BUILTIN_POLICIES
+from gateway.config.locations import BUILTIN_POLICIES
 from gateway.detection import Detector
 from gateway.detection.engines import Engines
 from gateway.detection.ner.features import token_types

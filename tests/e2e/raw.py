@@ -3,7 +3,8 @@
 import contextlib
 import socket
 import ssl
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,40 @@ def cut_off(sock: socket.socket, piece: bytes) -> None:
     with pytest.raises((ConnectionError, ssl.SSLError)):
         for _ in range(40 * 1024 * 1024 // len(piece)):
             sock.sendall(piece)
+
+
+@contextlib.contextmanager
+def each_connection(work: Callable[[socket.socket], object], address: str = "127.0.0.1") -> Iterator[int]:
+    """The port of a server that does the work with every connection, each in a thread, and then closes it."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with socket.create_server((address, 0), family=family) as server:
+
+        def handle(connection: socket.socket) -> None:
+            with contextlib.suppress(OSError), connection:
+                work(connection)
+
+        def serve() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    threading.Thread(target=handle, args=(server.accept()[0],), daemon=True).start()
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield server.getsockname()[1]
+        server.shutdown(socket.SHUT_RDWR)
+
+
+@contextlib.contextmanager
+def full_queue() -> Iterator[int]:
+    """The port of a server whose queue is full: an attempt to connect neither succeeds nor fails."""
+    with contextlib.ExitStack() as stack:
+        server = stack.enter_context(socket.socket())
+        server.bind(("127.0.0.1", 0))
+        server.listen(0)
+        for _ in range(4):
+            waiting = stack.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(server.getsockname())
+        yield server.getsockname()[1]
 
 
 def resident_mb(pid: int) -> int:

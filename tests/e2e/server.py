@@ -6,6 +6,7 @@ import itertools
 import os
 import shutil
 import socket
+import ssl
 import subprocess
 import sys
 import time
@@ -67,8 +68,22 @@ class Running:
         return self.certs / "mitmproxy-ca-cert.pem"
 
     def client(self, key: str = OPERATOR_KEY) -> httpx.Client:
-        headers = {"authorization": f"Bearer {key}"}
+        return self.stranger(authorization=f"Bearer {key}")
+
+    def stranger(self, **headers: str) -> httpx.Client:
+        """A client of the gateway listener that has no key but in its headers."""
         return httpx.Client(base_url=self.url, headers=headers, timeout=30, trust_env=False, verify=PLAIN)
+
+    @property
+    def trust(self) -> ssl.SSLContext:
+        """Accepts what the gateway signs for intercepted hosts."""
+        return ssl.create_default_context(cafile=self.ca)
+
+    def proxied(self, base_url: str = "", **headers: str) -> httpx.Client:
+        """A client of the proxy listener that trusts its authority."""
+        return httpx.Client(
+            base_url=base_url, headers=headers, proxy=self.proxy, verify=self.trust, timeout=30, trust_env=False
+        )
 
     def output(self) -> str:
         return self.log.read_text(errors="replace")

@@ -1,18 +1,15 @@
 """Anthropic's own SDK through both listeners: it gets its own words back, and the upstream sees none of them."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
-import trustme
 
-from tests.e2e.server import OPERATOR_KEY, Running, gateway
+from tests.e2e.conftest import Gateways
+from tests.e2e.server import OPERATOR_KEY, Running
 from tests.e2e.upstream import Recorded, Reply, Upstream
 from tests.gateway.wires.test_anthropic_streams import SIGNED, block, end, in_pieces, sse, start
 from tests.lazy import Lazy
@@ -68,24 +65,15 @@ def provider(request: Recorded) -> Reply:
 
 
 @pytest.fixture(scope="module")
-def served(
-    tmp_path_factory: pytest.TempPathFactory, _plain: Upstream, _tls: Upstream, authority: trustme.CA
-) -> Iterator[Running]:
-    folder = tmp_path_factory.mktemp("anthropic")
-    authority.cert_pem.write_to_path(folder / "upstream-ca.pem")
-    settings = folder / "gateway.toml"
-    settings.write_text(
-        f'streaming = true\n[upstreams.claude]\nwire = "anthropic"\nbase_url = "{_plain.url}"\nmodels = ["claude-*"]\n'
-    )
-    arguments = ("--config", str(settings), "--upstream-ca", str(folder / "upstream-ca.pem"))
-    with gateway(Path(folder), *arguments, "--intercept", f"localhost:{_tls.port}") as running:
-        yield running
+def served(gateways: Gateways, _plain: Upstream) -> Running:
+    claude = f'[upstreams.claude]\nwire = "anthropic"\nbase_url = "{_plain.url}"\nmodels = ["claude-*"]\n'
+    return gateways(config=claude, streaming="true")
 
 
 @pytest.fixture(params=["gateway", "proxy"])
 def spoken(
     request: pytest.FixtureRequest, served: Running, upstream: Upstream, tls_upstream: Upstream
-) -> Iterator[tuple[anthropic.Anthropic, Upstream]]:
+) -> Iterator[tuple[Any, Upstream]]:
     """A client of each listener, with the upstream behind it."""
     with contextlib.ExitStack() as stack:
         if request.param == "gateway":
@@ -93,10 +81,8 @@ def spoken(
             http = stack.enter_context(httpx2.Client(trust_env=False))
             client = anthropic.Anthropic(api_key=OPERATOR_KEY, base_url=served.url, http_client=http, max_retries=0)
         else:
-            import ssl
-
             reached = tls_upstream
-            trust = ssl.create_default_context(cafile=str(served.ca))
+            trust = served.trust
             http = stack.enter_context(httpx2.Client(trust_env=False, proxy=served.proxy, verify=trust))
             key = "key-of-the-provider"
             client = anthropic.Anthropic(api_key=key, base_url=reached.url, http_client=http, max_retries=0)
@@ -104,7 +90,7 @@ def spoken(
         yield client, reached
 
 
-def ask(client: anthropic.Anthropic, messages: Any, *, streamed: bool) -> Any:
+def ask(client: Any, messages: Any, *, streamed: bool) -> Any:
     fields: Any = {"model": "claude-x", "max_tokens": 1000, "messages": messages, "tools": [TOOL]}
     if not streamed:
         return client.messages.create(**fields)
@@ -113,7 +99,7 @@ def ask(client: anthropic.Anthropic, messages: Any, *, streamed: bool) -> Any:
 
 
 @pytest.mark.parametrize("streamed", [False, True])
-def test_a_conversation_with_a_tool(spoken: tuple[anthropic.Anthropic, Upstream], streamed: bool) -> None:
+def test_a_conversation_with_a_tool(spoken: tuple[Any, Upstream], streamed: bool) -> None:
     client, upstream = spoken
     messages: list[Any] = [{"role": "user", "content": SAID}]
     first = ask(client, messages, streamed=streamed)
@@ -163,7 +149,7 @@ class Threads:
 
 
 @pytest.mark.parametrize("streamed", [False, True])
-def test_a_thread_that_the_provider_holds(spoken: tuple[anthropic.Anthropic, Upstream], streamed: bool) -> None:
+def test_a_thread_that_the_provider_holds(spoken: tuple[Any, Upstream], streamed: bool) -> None:
     """The SDK's tool runner sends only what is new."""
     client, upstream = spoken
     upstream.answer = Threads()
@@ -192,7 +178,7 @@ def test_a_thread_that_the_provider_holds(spoken: tuple[anthropic.Anthropic, Ups
         assert private.encode() not in upstream.seen
 
 
-def test_a_thread_that_the_gateway_does_not_remember(spoken: tuple[anthropic.Anthropic, Upstream]) -> None:
+def test_a_thread_that_the_gateway_does_not_remember(spoken: tuple[Any, Upstream]) -> None:
     """The SDK sends all of it again."""
     client, upstream = spoken
     upstream.answer = Threads("msg_" + "x" * 256)
@@ -204,7 +190,7 @@ def test_a_thread_that_the_gateway_does_not_remember(spoken: tuple[anthropic.Ant
     assert MAIL.encode() not in upstream.seen
 
 
-def test_tokens_are_counted(spoken: tuple[anthropic.Anthropic, Upstream]) -> None:
+def test_tokens_are_counted(spoken: tuple[Any, Upstream]) -> None:
     client, upstream = spoken
     counted = client.messages.count_tokens(model="claude-x", messages=[{"role": "user", "content": SAID}])
     assert counted.input_tokens == 2095
@@ -255,7 +241,7 @@ def test_the_headers_say_what_the_receipt_says(served: Running, upstream: Upstre
     }
 
 
-def test_an_unknown_call_is_no_problem_of_the_model(spoken: tuple[anthropic.Anthropic, Upstream]) -> None:
+def test_an_unknown_call_is_no_problem_of_the_model(spoken: tuple[Any, Upstream]) -> None:
     """Agents show 404 as one."""
     client, upstream = spoken
     with pytest.raises(anthropic.BadRequestError, match=r"nothing was sent|does not let it leave") as refused:

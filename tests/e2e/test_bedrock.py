@@ -1,17 +1,16 @@
 """Calls of Amazon Bedrock as AWS's SDK for Python sends them: signed ones are refused, others protected."""
 
 import json
-import ssl
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 import trustme
 
+from tests.e2e.conftest import Gateways
 from tests.e2e.raw import answer_to
-from tests.e2e.server import OPERATOR_KEY, PLAIN, Running, gateway
+from tests.e2e.server import OPERATOR_KEY, PLAIN, Running
 from tests.e2e.upstream import Recorded, Reply, Upstream, every_host_on_loopback
 
 HOST = "bedrock-runtime.us-east-1.amazonaws.com"
@@ -47,21 +46,16 @@ def bedrock(authority: trustme.CA) -> Iterator[Upstream]:
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory, bedrock: Upstream, authority: trustme.CA) -> Iterator[Running]:
-    folder: Path = tmp_path_factory.mktemp("bedrock")
-    authority.cert_pem.write_to_path(folder / "upstream-ca.pem")
-    arguments = ("--upstream-ca", str(folder / "upstream-ca.pem"), "--intercept", f"{HOST}:{bedrock.port}")
-    with gateway(folder, *arguments, prepare=every_host_on_loopback) as running:
-        yield running
+def served(gateways: Gateways, bedrock: Upstream) -> Running:
+    return gateways("--intercept", f"{HOST}:{bedrock.port}", prepare=every_host_on_loopback)
 
 
 @pytest.fixture
 def client(served: Running, bedrock: Upstream) -> Iterator[httpx.Client]:
     bedrock.recorded.clear()
     bedrock.answer = provider
-    trust = ssl.create_default_context(cafile=str(served.ca))
     base = f"https://{HOST}:{bedrock.port}"
-    with httpx.Client(base_url=base, proxy=served.proxy, verify=trust, trust_env=False, timeout=30) as client:
+    with served.proxied(base) as client:
         yield client
 
 

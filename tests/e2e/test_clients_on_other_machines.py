@@ -1,17 +1,16 @@
 """Proxy clients on other machines reach no service of the gateway's machine and network but those that are listed."""
 
 import socket
-import ssl
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
-import trustme
 
+from tests.e2e.conftest import Gateways
 from tests.e2e.other_machine import OtherMachine, other_machine, why_not
 from tests.e2e.raw import one_answer, status_of, until_closed
-from tests.e2e.server import Running, free_port, gateway
+from tests.e2e.server import Running, free_port
 from tests.e2e.upstream import Upstream
 
 pytestmark = pytest.mark.skipif(why_not() is not None, reason=why_not() or "")
@@ -34,30 +33,16 @@ class Setting:
 
 
 @pytest.fixture(scope="module")
-def setting(
-    tmp_path_factory: pytest.TempPathFactory, machine: OtherMachine, _tls: Upstream, authority: trustme.CA
-) -> Iterator[Setting]:
+def setting(gateways: Gateways, machine: OtherMachine) -> Setting:
     """A gateway whose proxy and SOCKS5 listen on all addresses. One service of this machine is listed."""
-    folder = tmp_path_factory.mktemp("gateway")
-    authority.cert_pem.write_to_path(folder / "upstream-ca.pem")
     socks, listed = free_port(), free_port()
-    arguments = (
-        "--proxy-host",
-        "0.0.0.0",
-        "--mode",
-        f"socks5@0.0.0.0:{socks}",
-        "--intercept",
-        f"localhost:{_tls.port}",
+    running = gateways(
+        *("--proxy-host", "0.0.0.0", "--mode", f"socks5@0.0.0.0:{socks}"),
+        detection="patterns",
+        accept_risks="open_proxy",
+        proxy_private_destinations=f"127.0.0.1:{listed}",
     )
-    environment = {
-        "SVC_DETECTION": "patterns",
-        "SVC_ACCEPT_RISKS": "open_proxy",
-        "SVC_PROXY_PRIVATE_DESTINATIONS": f"127.0.0.1:{listed}",
-    }
-    arguments += ("--upstream-ca", str(folder / "upstream-ca.pem"))
-    with gateway(folder, *arguments, environment=environment) as running:
-        yield Setting(running, socks, listed)
-        assert "Traceback" not in running.output()
+    return Setting(running, socks, listed)
 
 
 def absolute(host: str, port: int) -> bytes:
@@ -141,7 +126,7 @@ def test_socks5_leads_to_no_private_destination(setting: Setting, machine: Other
 
 
 def test_an_intercepted_host_is_no_exception(setting: Setting, machine: OtherMachine, tls_upstream: Upstream) -> None:
-    context = ssl.create_default_context(cafile=setting.running.ca)
+    context = setting.running.trust
     body = b'{"model": "m", "messages": [{"role": "user", "content": "hi"}]}'
     head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n"
     with machine.connect(setting.socks_port) as sock:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.conftest import Gateways
 from tests.e2e.raw import (
     answer_to,
     connection,
@@ -39,19 +40,17 @@ def few_files() -> None:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    folder = tmp_path_factory.mktemp("gateway")
-    environment = {
-        "SVC_DETECTION": "patterns",
-        "SVC_BODY_LIMIT_BYTES": str(LIMIT),
-        "SVC_BODY_ROOM_BYTES": str(2 * LIMIT),
-        "SVC_HEAD_TIMEOUT_SECONDS": "3",
-        "SVC_IDLE_TIMEOUT_SECONDS": "4",
-    }
-    with gateway(folder, environment=environment, prepare=few_files) as running:
-        yield running
-        assert "Traceback" not in running.output()
-        assert "reports a problem" not in running.output()
+def server(gateways: Gateways) -> Iterator[Running]:
+    running = gateways(
+        prepare=few_files,
+        detection="patterns",
+        body_limit_bytes=str(LIMIT),
+        body_room_bytes=str(2 * LIMIT),
+        head_timeout_seconds="3",
+        idle_timeout_seconds="4",
+    )
+    yield running
+    assert "reports a problem" not in running.output()
 
 
 @pytest.fixture(autouse=True)

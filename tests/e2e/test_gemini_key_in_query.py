@@ -1,7 +1,6 @@
 """Gemini's own REST form has the key in the query: the upstream gets it as a header, and no one else gets to see it."""
 
 import json
-import ssl
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,8 +12,9 @@ import httpx
 import pytest
 import trustme
 
+from tests.e2e.conftest import Gateways
 from tests.e2e.mitmweb import everything, operator
-from tests.e2e.server import OPERATOR_KEY, PLAIN, Running, gateway
+from tests.e2e.server import OPERATOR_KEY, PLAIN, Running
 from tests.e2e.upstream import Recorded, Reply, Upstream, every_host_on_loopback
 
 GOOGLE = "generativelanguage.googleapis.com"
@@ -58,35 +58,19 @@ def google(authority: trustme.CA) -> Iterator[Upstream]:
 
 
 @pytest.fixture(scope="module")
-def served(
-    tmp_path_factory: pytest.TempPathFactory, google: Upstream, _plain: Upstream, authority: trustme.CA
-) -> Iterator[Running]:
-    folder = tmp_path_factory.mktemp("google")
-    authority.cert_pem.write_to_path(folder / "upstream-ca.pem")
-    settings = folder / "gateway.toml"
-    settings.write_text(
-        f'streaming = true\n[upstreams.google]\nwire = "gemini"\nbase_url = "{_plain.url}"\nmodels = ["gemini-*"]\n'
-    )
-    arguments = ["--config", str(settings), "--upstream-ca", str(folder / "upstream-ca.pem")]
-    for host in (GOOGLE, VERTEX, OTHER):
-        arguments += ["--intercept", f"{host}:{google.port}"]
-    with gateway(
-        folder,
-        *arguments,
-        web=True,
-        environment={"SVC_LOG_LEVEL": "debug"},
-        prepare=every_host_on_loopback,
-    ) as running:
-        yield running
+def served(gateways: Gateways, google: Upstream, _plain: Upstream) -> Running:
+    settings = f'[upstreams.google]\nwire = "gemini"\nbase_url = "{_plain.url}"\nmodels = ["gemini-*"]\n'
+    hosts = [word for host in (GOOGLE, VERTEX, OTHER) for word in ("--intercept", f"{host}:{google.port}")]
+    settings = f'streaming = true\nlog_level = "debug"\n{settings}'
+    return gateways(*hosts, web=True, config=settings, prepare=every_host_on_loopback)
 
 
 @pytest.fixture
 def client(served: Running, google: Upstream) -> Iterator[httpx.Client]:
     google.recorded.clear()
     google.answer = provider
-    trust = ssl.create_default_context(cafile=str(served.ca))
     base = f"https://{GOOGLE}:{google.port}"
-    with httpx.Client(base_url=base, proxy=served.proxy, verify=trust, trust_env=False, timeout=30) as client:
+    with served.proxied(base) as client:
         yield client
 
 

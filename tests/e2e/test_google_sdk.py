@@ -1,20 +1,16 @@
 """Google's own SDK through both listeners: it gets its own words back, and the upstream sees none of them."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import json
-import ssl
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx
 import pytest
-import trustme
 
-from tests.e2e.server import OPERATOR_KEY, Running, gateway
+from tests.e2e.conftest import Gateways
+from tests.e2e.server import OPERATOR_KEY, Running
 from tests.e2e.upstream import Recorded, Reply, Upstream
 from tests.lazy import Lazy
 
@@ -45,9 +41,9 @@ def provider(request: Recorded) -> Reply:
         assert {each["model"] for each in body["requests"]} == {"models/gemini-x"}
         return reply({"embeddings": [{"values": [1.0, -0.5]} for _ in body["requests"]]})
     said = said_in(request)
-    parts = [{"text": f"They say: {said}", "thought": True}, {"text": said}]
+    parts: list[dict[str, Any]] = [{"text": f"They say: {said}", "thought": True}, {"text": said}]
     if body.get("tools") and len(body["contents"]) == 1:
-        parts.append({"functionCall": {"id": "c1", "name": "send", "args": {"note": said}}, "thoughtSignature": SIGNED})  # type: ignore[dict-item]
+        parts.append({"functionCall": {"id": "c1", "name": "send", "args": {"note": said}}, "thoughtSignature": SIGNED})
     usage = {"promptTokenCount": 20, "candidatesTokenCount": 7, "totalTokenCount": 27}
     whole = {"usageMetadata": usage, "modelVersion": "gemini-x", "responseId": "resp_1"}
     if method == "generateContent":
@@ -57,8 +53,10 @@ def provider(request: Recorded) -> Reply:
     for part in parts:
         text = part.get("text")
         pieces += [{**part, "text": text[at : at + 4]} for at in range(0, len(text), 4)] if text else [part]
-    events = [{"candidates": [{"content": {"parts": [piece], "role": "model"}}], **whole} for piece in pieces]
-    events[-1]["candidates"][0]["finishReason"] = "STOP"  # type: ignore[index]
+    events: list[Any] = [
+        {"candidates": [{"content": {"parts": [piece], "role": "model"}}], **whole} for piece in pieces
+    ]
+    events[-1]["candidates"][0]["finishReason"] = "STOP"
     if "alt=sse" in request.query:
         blocks = "".join(f"data: {json.dumps(event)}\r\n\r\n" for event in events)
         return Reply(blocks.encode(), headers={"content-type": "text/event-stream"})
@@ -70,21 +68,12 @@ def reply(body: Any) -> Reply:
 
 
 @pytest.fixture(scope="module")
-def served(
-    tmp_path_factory: pytest.TempPathFactory, _plain: Upstream, _tls: Upstream, authority: trustme.CA
-) -> Iterator[Running]:
-    folder = tmp_path_factory.mktemp("google")
-    authority.cert_pem.write_to_path(folder / "upstream-ca.pem")
-    settings = folder / "gateway.toml"
-    settings.write_text(
-        f'streaming = true\n[upstreams.google]\nwire = "gemini"\nbase_url = "{_plain.url}"\nmodels = ["gemini-*"]\n'
-    )
-    arguments = ("--config", str(settings), "--upstream-ca", str(folder / "upstream-ca.pem"))
-    with gateway(Path(folder), *arguments, "--intercept", f"localhost:{_tls.port}") as running:
-        yield running
+def served(gateways: Gateways, _plain: Upstream) -> Running:
+    google = f'[upstreams.google]\nwire = "gemini"\nbase_url = "{_plain.url}"\nmodels = ["gemini-*"]\n'
+    return gateways(config=google, streaming="true")
 
 
-def tool() -> genai.types.Tool:
+def tool() -> Any:
     types = genai.types
     note = types.Schema(type=types.Type.STRING)
     parameters = types.Schema(type=types.Type.OBJECT, properties={"note": note}, required=["note"])
@@ -95,7 +84,7 @@ def tool() -> genai.types.Tool:
 class Spoken(NamedTuple):
     """A client with its connection, and the template of URLs with its key in the query."""
 
-    client: genai.Client
+    client: Any
     upstream: Upstream
     http: httpx.Client
     url: str
@@ -111,7 +100,7 @@ def spoken(
             reached, url, key = upstream, served.url, OPERATOR_KEY
             http = stack.enter_context(httpx.Client(trust_env=False))
         else:
-            trust = ssl.create_default_context(cafile=str(served.ca))
+            trust = served.trust
             reached, url, key = tls_upstream, tls_upstream.url, "key-of-the-provider"
             http = stack.enter_context(httpx.Client(trust_env=False, proxy=served.proxy, verify=trust))
         options = genai.types.HttpOptions(base_url=url, httpx_client=http)
@@ -120,7 +109,7 @@ def spoken(
         yield Spoken(client, reached, http, f"{url}{{path}}?key={key}")
 
 
-def ask(client: genai.Client, contents: Any, *, streamed: bool) -> tuple[list[genai.types.Part], Any]:
+def ask(client: Any, contents: Any, *, streamed: bool) -> tuple[list[Any], Any]:
     """Returns the parts of an answer, the texts in a row as one, and its last event."""
     config = genai.types.GenerateContentConfig(
         system_instruction=f"You serve {MAIL}.",
@@ -130,10 +119,10 @@ def ask(client: genai.Client, contents: Any, *, streamed: bool) -> tuple[list[ge
     )
     if not streamed:
         whole = client.models.generate_content(model="gemini-x", contents=contents, config=config)
-        return list(whole.candidates[0].content.parts), whole  # type: ignore[index, union-attr, arg-type]
-    parts: list[genai.types.Part] = []
+        return list(whole.candidates[0].content.parts), whole
+    parts: list[Any] = []
     for event in client.models.generate_content_stream(model="gemini-x", contents=contents, config=config):
-        for part in event.candidates[0].content.parts:  # type: ignore[index, union-attr]
+        for part in event.candidates[0].content.parts:
             if parts and part.text is not None and parts[-1].text is not None and parts[-1].thought == part.thought:
                 parts[-1].text += part.text
             else:

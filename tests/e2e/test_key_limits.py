@@ -1,6 +1,5 @@
 """What a key permits, through a running gateway: each wire gets the refusal in its own shape, without the key."""
 
-import ssl
 import time
 from typing import Any
 
@@ -83,10 +82,9 @@ def test_models_and_policies_of_a_key(running: Running, upstream: Upstream) -> N
 
 
 def test_a_key_permits_every_model_that_a_call_to_gemini_names(running: Running, tls_upstream: Upstream) -> None:
-    context = ssl.create_default_context(cafile=running.ca)
     headers = {"x-svc-key": new_key(running, "limited", "--model", "gemini-9"), "x-goog-api-key": "the-providers-key"}
     tls_upstream.answer = lambda _: Reply(b'{"totalTokens": 3}')
-    with httpx.Client(base_url=tls_upstream.url, proxy=running.proxy, verify=context, trust_env=False) as client:
+    with running.proxied(tls_upstream.url) as client:
 
         def status(method: str, body: dict[str, Any]) -> int:
             return client.post(f"/v1beta/models/gemini-9:{method}", json=body, headers=headers).status_code
@@ -140,8 +138,7 @@ def test_characters_of_every_call_count(running: Running) -> None:
 
 
 def test_the_proxy_heeds_the_key_that_a_client_sends(running: Running, tls_upstream: Upstream) -> None:
-    context = ssl.create_default_context(cafile=running.ca)
-    with httpx.Client(base_url=tls_upstream.url, proxy=running.proxy, verify=context, trust_env=False) as client:
+    with running.proxied(tls_upstream.url) as client:
         for words, method, path, code in (
             (("--scope", "protect"), "POST", "/v1/chat/completions", "scope_not_permitted"),
             (("--scope", "protect"), "GET", "/v1/models", "scope_not_permitted"),
@@ -169,7 +166,7 @@ def test_what_a_key_owns_survives_its_rotation(running: Running) -> None:
 
 def test_what_keys_were_used_for(running: Running, upstream: Upstream, tls_upstream: Upstream) -> None:
     made, other = (keys(running, "create", "audited", "--scope", scope) for scope in ("chat", "protect"))
-    context = ssl.create_default_context(cafile=running.ca)
+    context = running.trust
     tls_upstream.answer = lambda _: Reply(b"{}")
     with (
         running.client(made["key"]) as client,

@@ -2,16 +2,16 @@
 
 import http.client
 import json
-import ssl
 from base64 import b32encode, b64encode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from urllib.parse import quote
 
 import httpx
 import pytest
+from httpx._types import HeaderTypes
 
 from tests.e2e.mitmweb import everything, operator
-from tests.e2e.server import OPERATOR_KEY, PLAIN, Running
+from tests.e2e.server import OPERATOR_KEY, Running
 from tests.e2e.upstream import Reply, Upstream
 
 CHAT = {"model": "configured-upstream", "messages": [{"role": "user", "content": "hello"}]}
@@ -24,10 +24,7 @@ CLIENT_KEY = "svck_" + "client-of-the-tests-" * 2
 
 @pytest.fixture
 def proxied(running: Running, tls_upstream: Upstream) -> Iterator[httpx.Client]:
-    context = ssl.create_default_context(cafile=str(running.ca))
-    with httpx.Client(
-        base_url=tls_upstream.url, proxy=running.proxy, verify=context, trust_env=False, timeout=30
-    ) as client:
+    with running.proxied(tls_upstream.url) as client:
         yield client
 
 
@@ -49,6 +46,11 @@ def spellings(key: str) -> dict[str, str]:
         "HTML": key.replace("_", "&#95;").replace("v", "&#x76;"),
         "behind a prefix": f"x-{key}",
     }
+
+
+def chat(running: Running, headers: HeaderTypes) -> httpx.Response:
+    with running.stranger() as client:
+        return client.post("/v1/chat/completions", json=CHAT, headers=headers)
 
 
 def absent(key: str, upstream: Upstream) -> None:
@@ -88,7 +90,7 @@ def test_no_gateway_key_leaves_through_the_gateway(
     running: Running, upstream: Upstream, header: str, spelling: str
 ) -> None:
     headers = {"x-svc-key": OPERATOR_KEY, header: spellings(OPERATOR_KEY)[spelling]}
-    answer = httpx.post(f"{running.url}/v1/chat/completions", json=CHAT, headers=headers, trust_env=False, verify=PLAIN)
+    answer = chat(running, headers)
     assert answer.status_code == (400 if header in {"user-agent", "x-request-id"} else 200), answer.text
     absent(OPERATOR_KEY, upstream)
     if upstream.recorded:
@@ -101,11 +103,11 @@ def test_a_credential_that_is_sent_twice_is_refused(
 ) -> None:
     twice = [(name, f"Bearer {OPERATOR_KEY}"), (name.title(), OTHER)]
     headers = [("x-svc-key", OPERATOR_KEY), *twice]
-    answer = httpx.post(f"{running.url}/v1/chat/completions", json=CHAT, headers=headers, trust_env=False, verify=PLAIN)
+    answer = chat(running, headers)
     assert answer.status_code == 400
     assert answer.json()["error"]["param"] == name
-    answer = httpx.get(f"{running.url}/v1/models", headers=headers, trust_env=False, verify=PLAIN)
-    assert answer.status_code == 400
+    with running.stranger() as client:
+        assert client.get("/v1/models", headers=headers).status_code == 400
     answer = proxied.post("/v1/chat/completions", json=CHAT, headers=[(name, OTHER), (name, OTHER)])
     assert answer.status_code == 400
     assert not upstream.recorded
@@ -201,18 +203,14 @@ def test_a_providers_key_that_is_quoted_is_shown_to_nobody(
         reply = Reply(f'{{"error": {{"message": "no: {said}"}}}}'.encode(), status)
         reply.headers |= {"x-your-key": said, "location": f"https://elsewhere.test/?key={said}"}
         reached.answer = lambda _, reply=reply: reply  # type: ignore[misc]
-    calls = {
-        UPSTREAM_KEY: [
-            lambda: httpx.post(
-                f"{running.url}/v1/chat/completions", json=CHAT, headers=ours, trust_env=False, verify=PLAIN
-            )
-        ],
+    theirs = {"authorization": f"Bearer {key}"}
+    calls: dict[str, list[Callable[[], httpx.Response]]] = {
+        UPSTREAM_KEY: [lambda: chat(running, {"x-svc-key": OPERATOR_KEY})],
         key: [
             lambda: proxied.post("/v1/chat/completions", json=CHAT, headers=theirs),
             lambda: proxied.get("/v1/models", headers=theirs),
         ],
     }
-    ours, theirs = {"x-svc-key": OPERATOR_KEY}, {"authorization": f"Bearer {key}"}
     with operator(running) as web:
         web.post("/clear")
     for secret, sends in calls.items():

@@ -4,9 +4,9 @@ import gzip
 import http.client
 import json
 import socket
-import ssl
 import zlib
 from collections.abc import Iterator
+from typing import Any
 
 import brotli
 import httpx
@@ -17,7 +17,7 @@ from tests.e2e.server import OPERATOR_KEY, PLAIN, Running
 from tests.e2e.upstream import Reply, Upstream
 
 CANARY = "canary.law-one@acme.test"
-CHAT = {"model": "configured-upstream", "messages": [{"role": "user", "content": f"mail {CANARY}"}]}
+CHAT: dict[str, Any] = {"model": "configured-upstream", "messages": [{"role": "user", "content": f"mail {CANARY}"}]}
 KEY = {"authorization": f"Bearer {OPERATOR_KEY}", "content-type": "application/json"}
 
 
@@ -30,7 +30,7 @@ def entrance(
         with httpx.Client(base_url=running.url, headers=KEY, trust_env=False, verify=PLAIN, timeout=30) as client:
             yield client, upstream
     else:
-        context = ssl.create_default_context(cafile=str(running.ca))
+        context = running.trust
         headers = KEY | {"authorization": "Bearer key-of-the-provider"}
         with httpx.Client(
             base_url=tls_upstream.url, proxy=running.proxy, verify=context, headers=headers, trust_env=False, timeout=30
@@ -303,7 +303,7 @@ def test_tls_to_an_address_by_the_name_in_the_handshake(running: Running, tls_up
     tunnel.set_tunnel("127.0.0.1", tls_upstream.port)
     tunnel.connect()
     assert tunnel.sock is not None
-    context = ssl.create_default_context(cafile=str(running.ca))
+    context = running.trust
     tunnel.sock = context.wrap_socket(tunnel.sock, server_hostname="localhost")
     tunnel.request("POST", "/v1/chat/completions", json.dumps(CHAT), {"content-type": "application/json"})
     answer = tunnel.getresponse()
@@ -316,8 +316,7 @@ def test_tls_to_an_address_by_the_name_in_the_handshake(running: Running, tls_up
 
 @pytest.mark.parametrize("mail", [CANARY, CANARY.replace("@", "%40"), CANARY.replace("@", "%2540")])
 def test_a_query_with_private_text(running: Running, tls_upstream: Upstream, mail: str) -> None:
-    context = ssl.create_default_context(cafile=str(running.ca))
-    with httpx.Client(proxy=running.proxy, verify=context, trust_env=False) as client:
+    with running.proxied() as client:
         answer = client.post(f"{tls_upstream.url}/v1/chat/completions?user={mail}", json=CHAT)
     assert answer.status_code == 400
     assert not tls_upstream.recorded
@@ -335,7 +334,7 @@ def test_our_own_keys_go_to_no_provider(
 ) -> None:
     """Whoever comes from the base URL to the proxy may still have the gateway's key in the provider's place."""
     method, path, body = call
-    context = ssl.create_default_context(cafile=str(running.ca))
+    context = running.trust
     with httpx.Client(proxy=running.proxy, verify=context, headers=headers, trust_env=False) as client:
         answer = client.request(method, f"{tls_upstream.url}{path}", json=body)
     refused(answer, 401, "unauthorized")
@@ -344,7 +343,7 @@ def test_our_own_keys_go_to_no_provider(
 
 
 def test_a_key_of_ours_beside_the_providers_has_to_be_valid(running: Running, tls_upstream: Upstream) -> None:
-    context = ssl.create_default_context(cafile=str(running.ca))
+    context = running.trust
     provider = {"authorization": "Bearer key-of-the-provider"}
     with httpx.Client(
         base_url=tls_upstream.url, proxy=running.proxy, verify=context, headers=provider, trust_env=False, timeout=30

@@ -1,7 +1,6 @@
 """An operator holds a request back in mitmweb, edits it, lets it go: what crosses is what a receipt speaks of."""
 
 import json
-import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -99,10 +98,7 @@ def client_of(running: Running, upstream: Upstream, entrance: str) -> Iterator[h
         with running.client() as client:
             yield client
     else:
-        context = ssl.create_default_context(cafile=str(running.ca))
-        with httpx.Client(
-            base_url=upstream.url, proxy=running.proxy, verify=context, trust_env=False, timeout=30
-        ) as client:
+        with running.proxied(upstream.url) as client:
             yield client
 
 
@@ -211,7 +207,7 @@ def test_private_text_anywhere_else_in_the_body(held: Held, running: Running) ->
     refused(held, running)
 
 
-ELSEWHERE = {
+ELSEWHERE: dict[str, Flow] = {
     "host": {"host": "127.0.0.1"},
     "port": {"port": 9},
     "scheme": {"scheme": "gopher"},

@@ -277,6 +277,7 @@ def test_an_edit_of_what_has_crossed_is_told_apart(running: Running, upstream: U
 
 def test_options_that_break_a_law_cannot_be_set(running: Running) -> None:
     with operator(running) as client:
+        options: Flow
         for options in (
             {"stream_large_bodies": "1"},
             {"store_streamed_bodies": True},

@@ -3,13 +3,13 @@
 import json
 import sqlite3
 import threading
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import httpx
 import pytest
 
+from tests.e2e.conftest import Gateways
 from tests.e2e.mitmweb import everything, operator
 from tests.e2e.server import OPERATOR_KEY, Running, gateway
 from tests.e2e.upstream import Recorded, Reply, Upstream, completion, echo
@@ -28,11 +28,9 @@ TEXT = (
 
 
 @pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory, _plain: Upstream) -> Iterator[Running]:
-    folder: Path = tmp_path_factory.mktemp("law3")
-    environment = {"SVC_LOG_LEVEL": "debug", "SVC_UPSTREAM_KEY": "upstream-key-of-the-tests"}
-    with gateway(folder, "--upstream", f"{_plain.url}/v1", web=True, environment=environment) as running:
-        yield running
+def own(gateways: Gateways) -> Running:
+    key = "upstream-key-of-the-tests"
+    return gateways(*gateways.with_upstream, web=True, upstream_key=key, log_level="debug")
 
 
 def _chat(text: str = TEXT, **more: object) -> dict[str, object]:

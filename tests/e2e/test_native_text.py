@@ -236,3 +236,30 @@ def test_what_the_demo_refuses_has_a_receipt_that_says_so(running: Running) -> N
         assert error["param"] == "max_tokens"
         newest = ok(client.get("/v1/receipts", params={"limit": 1}))["data"][0]
         assert newest["outcome"]["outcome"] == "failed"
+
+
+DETAILS = "My name is Wilhelmina Oxenfoord. Write to w.oxenfoord@acme.test. The card is 4111 1111 1111 1111."
+
+
+def test_shard_and_a_synthesis_that_mixes_the_parts(running: Running) -> None:
+    text = "\n\n".join(f"Part {n}. {DETAILS} More follows about the matter number {n}." for n in range(12))
+    with running.client() as client:
+        done = client.post("/v1/shard", json={"text": text, "max_compartments": 4}).json()
+        parts = [each["protected_text"] for each in done["compartments"]]
+        assert 2 <= len(parts) <= 4
+        assert "oxenfoord" not in "".join(parts).lower()
+        mixed = "\n".join(reversed(parts))
+        opened = client.post("/v1/reconstruct", json={"text": mixed, "session": grant(done)}).json()
+        assert opened["text"].count("w.oxenfoord@acme.test") == 12
+        assert opened["unresolved"] == []
+        error = refused(client.post("/v1/shard", json={"text": "One."}), 422, "validation_error")
+        assert error["param"] == "text"
+
+
+def test_playground_is_deterministic(running: Running) -> None:
+    with running.client() as client:
+        runs = [client.post("/v1/playground/run", json={"text": DETAILS, "task": "draft a reply"}).json() for _ in "ab"]
+        assert runs[0]["reconstructed_text"] == runs[1]["reconstructed_text"]
+        assert "oxenfoord" not in (runs[0]["protected_text"] + runs[0]["protected_answer"]).lower()
+        assert "w.oxenfoord@acme.test" in runs[0]["reconstructed_text"]
+        assert runs[0]["receipt"]["operation"] == "playground"

@@ -1,6 +1,5 @@
 """Law 1 for calls that no wire knows: the proxy protects them, drops them, lets them read, or refuses them."""
 
-import ssl
 from base64 import b64encode
 
 import httpx
@@ -87,8 +86,7 @@ def test_files_batches_and_sessions_are_refused(entrance: tuple[httpx.Client, Up
 
 @pytest.mark.parametrize("path", ["/v1/traces/ingest", "/api/event_logging/v2/batch"])
 def test_telemetry_is_dropped(running: Running, tls_upstream: Upstream, path: str) -> None:
-    context = ssl.create_default_context(cafile=str(running.ca))
-    with httpx.Client(base_url=tls_upstream.url, proxy=running.proxy, verify=context, trust_env=False) as client:
+    with running.proxied(tls_upstream.url) as client:
         answer = client.post(path, json={"data": [{"input": CANARY}]})
         assert answer.status_code == 202
     assert not tls_upstream.recorded
@@ -96,8 +94,7 @@ def test_telemetry_is_dropped(running: Running, tls_upstream: Upstream, path: st
 
 def test_a_call_that_reads_something_passes(running: Running, tls_upstream: Upstream) -> None:
     tls_upstream.answer = lambda _: Reply(b'{"flags": []}')
-    context = ssl.create_default_context(cafile=str(running.ca))
-    with httpx.Client(base_url=tls_upstream.url, proxy=running.proxy, verify=context, trust_env=False) as client:
+    with running.proxied(tls_upstream.url) as client:
         answer = client.get("/api/claude_code/settings", headers={"cookie": CANARY, "x-note": CANARY})
         assert answer.json() == {"flags": []}
         refused(client.get(f"/api/settings/{CANARY}"), 400, "invalid_request")
@@ -107,8 +104,7 @@ def test_a_call_that_reads_something_passes(running: Running, tls_upstream: Upst
 
 def test_an_object_without_members_crosses(running: Running, tls_upstream: Upstream) -> None:
     tls_upstream.answer = lambda _: Reply(b'{"id": "conv_1", "object": "conversation"}')
-    context = ssl.create_default_context(cafile=str(running.ca))
-    with httpx.Client(base_url=tls_upstream.url, proxy=running.proxy, verify=context, trust_env=False) as client:
+    with running.proxied(tls_upstream.url) as client:
         assert client.post("/v1/conversations", json={}).status_code == 200
     assert [request.body for request in tls_upstream.recorded] == [b"{}"]
 
@@ -124,7 +120,6 @@ def test_an_object_without_members_crosses(running: Running, tls_upstream: Upstr
 def test_an_image_in_a_call_that_no_wire_knows(
     running: Running, tls_upstream: Upstream, path: str, body: dict[str, object]
 ) -> None:
-    context = ssl.create_default_context(cafile=str(running.ca))
-    with httpx.Client(base_url=tls_upstream.url, proxy=running.proxy, verify=context, trust_env=False) as client:
+    with running.proxied(tls_upstream.url) as client:
         refused(client.post(path, json=body), 415, "attachment_refused")
     assert not tls_upstream.recorded

@@ -1,13 +1,13 @@
 """Nobody reaches the gateway's own listeners through its proxy, by whatever name."""
 
 import socket
-from collections.abc import Iterator
 from itertools import product
 
 import pytest
 
+from tests.e2e.conftest import Gateways
 from tests.e2e.raw import answer_to, status_of
-from tests.e2e.server import Running, free_port, gateway
+from tests.e2e.server import Running, free_port
 
 SPELLINGS = (
     "127.0.0.1",
@@ -32,27 +32,14 @@ FORMS = {
 }
 
 
-SETTINGS = {"SVC_DETECTION": "patterns", "SVC_ACCEPT_RISKS": "open_proxy"}
-
-
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, dict[str, int]]]:
-    folder = tmp_path_factory.mktemp("gateway")
-    wildcard = free_port()
-    arguments = ("--mode", f"socks5@127.0.0.1:{free_port()}", "--mode", f"regular@0.0.0.0:{wildcard}")
-    with gateway(folder, *arguments, web=True, environment=SETTINGS) as running:
-        assert running.web_port is not None
-        socks = int(arguments[1].rpartition(":")[2])
-        yield (
-            running,
-            {
-                "gateway": running.port,
-                "proxy": running.proxy_port,
-                "web": running.web_port,
-                "socks": socks,
-                "wildcard": wildcard,
-            },
-        )
+def server(gateways: Gateways) -> tuple[Running, dict[str, int]]:
+    socks, wildcard = free_port(), free_port()
+    modes = ("--mode", f"socks5@127.0.0.1:{socks}", "--mode", f"regular@0.0.0.0:{wildcard}")
+    running = gateways(*modes, web=True, detection="patterns", accept_risks="open_proxy")
+    assert running.web_port is not None
+    ports = {"gateway": running.port, "proxy": running.proxy_port, "web": running.web_port}
+    return running, ports | {"socks": socks, "wildcard": wildcard}
 
 
 @pytest.mark.parametrize(("spelling", "form"), list(product(SPELLINGS, FORMS)))

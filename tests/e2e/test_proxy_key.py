@@ -2,18 +2,17 @@
 
 import json
 import socket
-import ssl
 from base64 import b64encode
 from collections.abc import Iterator
 
 import httpx
 import pytest
-import trustme
 
 from tests.e2e.api_keys import keys, new_key
+from tests.e2e.conftest import Gateways
 from tests.e2e.mitmweb import everything, operator, wait_for
 from tests.e2e.raw import answer_to, connection, one_answer, pushed, status_of, until_closed
-from tests.e2e.server import PLAIN, Running, free_port, gateway
+from tests.e2e.server import PLAIN, Running, free_port
 from tests.e2e.upstream import Upstream
 
 BODY = json.dumps({"model": "m", "messages": [{"role": "user", "content": "write to anna@acme.example"}]}).encode()
@@ -24,18 +23,10 @@ CHAT = (
 
 
 @pytest.fixture(scope="module")
-def server(
-    tmp_path_factory: pytest.TempPathFactory, _tls: Upstream, authority: trustme.CA
-) -> Iterator[tuple[Running, int]]:
-    folder = tmp_path_factory.mktemp("gateway")
-    authority.cert_pem.write_to_path(folder / "upstream-ca.pem")
+def server(gateways: Gateways) -> tuple[Running, int]:
     socks = free_port()
-    arguments = ("--intercept", f"localhost:{_tls.port}", "--mode", f"socks5@127.0.0.1:{socks}")
-    arguments += ("--upstream-ca", str(folder / "upstream-ca.pem"))
-    environment = {"SVC_DETECTION": "patterns", "SVC_PROXY_KEY": "true", "SVC_LOG_LEVEL": "debug"}
-    with gateway(folder, *arguments, web=True, environment=environment) as running:
-        yield running, socks
-        assert "Traceback" not in running.output()
+    mode = f"socks5@127.0.0.1:{socks}"
+    return gateways("--mode", mode, web=True, detection="patterns", proxy_key="true", log_level="debug"), socks
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +122,7 @@ def test_a_client_sets_the_key_in_the_proxys_url(server: tuple[Running, int], ke
 
 
 def in_tunnel(running: Running, upstream: Upstream, header: str, request: bytes) -> bytes:
-    context = ssl.create_default_context(cafile=running.ca)
+    context = running.trust
     with connection(running.proxy_port) as sock:
         sock.sendall(connect(f"localhost:{upstream.port}", header))
         assert status_of(sock.recv(65536)) == 200
@@ -165,7 +156,7 @@ def test_a_revoked_key_ends_new_tunnels_and_calls_in_old_ones(
 ) -> None:
     running, _ = server
     made = keys(running, "create", "soon revoked")
-    context = ssl.create_default_context(cafile=running.ca)
+    context = running.trust
     header = basic(f"x:{made['key']}")
     with connection(running.proxy_port) as sock:
         sock.sendall(connect(f"localhost:{tls_upstream.port}", header))

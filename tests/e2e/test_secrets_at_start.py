@@ -85,8 +85,8 @@ def test_without_a_terminal_both_are_in_files_alone(tmp_path: Path) -> None:
         assert not (data / "operator.key").exists(), "the key is written at the first start only"
         second = (data / "mitmweb.url").read_text()
         assert token not in second
-    for name in (out, err):
-        assert [each for each in (key, token, second.partition("token=")[2].strip()) if each in name.read_text()] == []
+    for file in (out, err):
+        assert [each for each in (key, token, second.partition("token=")[2].strip()) if each in file.read_text()] == []
 
 
 def test_on_a_terminal_they_are_shown_once_and_not_logged(tmp_path: Path) -> None:

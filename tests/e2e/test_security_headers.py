@@ -1,14 +1,13 @@
 """No page of another site gets anything from the gateway, and no browser keeps, guesses at or frames an answer."""
 
 import re
-import ssl
 from base64 import b64encode
 from hashlib import sha256
 
 import httpx
 import pytest
 
-from tests.e2e.server import OPERATOR_KEY, PLAIN, Running
+from tests.e2e.server import OPERATOR_KEY, Running
 from tests.e2e.upstream import Recorded, Reply, Upstream, echo
 
 ORIGIN = {"Origin": "https://evil.example"}
@@ -61,7 +60,7 @@ def assert_closed(answer: httpx.Response) -> None:
 @pytest.mark.parametrize("call", CALLS)
 def test_every_answer_is_closed(running: Running, call: str) -> None:
     method, path, headers, status = CALLS[call]
-    with httpx.Client(base_url=running.url, trust_env=False, verify=PLAIN, timeout=30) as client:
+    with running.stranger() as client:
         body = CHAT if call == "forwarded" else None
         answer = client.request(method, path, headers=headers | ORIGIN, json=body)
         assert answer.status_code == status
@@ -75,8 +74,7 @@ def test_the_proxy_does_not_say_how_to_go_round_it(running: Running, tls_upstrea
         return reply
 
     tls_upstream.answer = answer
-    context = ssl.create_default_context(cafile=str(running.ca))
-    with httpx.Client(proxy=running.proxy, verify=context, trust_env=False, timeout=30) as client:
+    with running.proxied() as client:
         headers = client.post(f"{tls_upstream.url}/v1/chat/completions", json=CHAT).headers
     assert OF_THE_UPSTREAM.keys() - headers.keys() == {"alt-svc"}
 
@@ -84,7 +82,7 @@ def test_the_proxy_does_not_say_how_to_go_round_it(running: Running, tls_upstrea
 @pytest.mark.parametrize("path", ["/healthz", "/v1/chat/completions", "/v1/protect", "/v1/policies", "/nowhere"])
 def test_preflights_are_refused(running: Running, upstream: Upstream, path: str) -> None:
     asked = ORIGIN | {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}
-    with httpx.Client(base_url=running.url, trust_env=False, verify=PLAIN, timeout=30) as client:
+    with running.stranger() as client:
         for headers in (asked, asked | KEY):
             answer = client.options(path, headers=headers)
             assert answer.status_code in {401, 404, 405}
@@ -93,15 +91,16 @@ def test_preflights_are_refused(running: Running, upstream: Upstream, path: str)
 
 
 def test_what_mitmproxy_refuses_is_closed_too(running: Running) -> None:
-    with httpx.Client(base_url=running.url, trust_env=False, verify=PLAIN, timeout=30) as client:
+    with running.stranger() as client:
         answer = client.get("/healthz", headers={"x-long": "x" * 70_000})
         assert answer.status_code == 431
         assert_closed(answer)
 
 
 def test_the_documentation_page_runs_its_own_scripts_only(running: Running) -> None:
-    with httpx.Client(base_url=running.url, trust_env=False, verify=PLAIN, timeout=30) as client:
+    with running.stranger() as client:
         page = client.get("/docs")
+    assert "https://" not in page.text, "it loads nothing from elsewhere"
     scripts = re.findall(r"<script>(.*?)</script>", page.text, re.DOTALL)
     assert scripts
     for script in scripts:

@@ -1,5 +1,6 @@
 """What a person gets who starts the gateway with something that cannot be: status 2, one line that says what to do."""
 
+import json
 import os
 import re
 import socket
@@ -7,6 +8,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -14,125 +16,12 @@ import pytest
 from gateway.config.settings import Settings
 from gateway.store import open_store
 from tests.e2e import preloaded
-from tests.e2e.server import COMMAND, OPERATOR_KEY, PLAIN, free_port, gateway
+from tests.e2e.server import COMMAND, OPERATOR_KEY, PLAIN, ROOT, free_port, gateway
 
 type Done = subprocess.CompletedProcess[str]
 
-# name of the case: arguments and variables; what the line begins with; what it must also say. {…} is filled in.
-CASES: dict[str, tuple[str, dict[str, str], str, str]] = {
-    "gateway port in use": (
-        "--gateway-port {taken}",
-        {},
-        "gateway_port: port {taken} is in use",
-        "--gateway-port PORT",
-    ),
-    "proxy port in use": ("--proxy-port {taken}", {}, "proxy_port: port {taken} is in use", "--proxy-port PORT"),
-    "web port in use": ("--web --web-port {taken}", {}, "web_port: port {taken} is in use", "--web-port PORT"),
-    "port of a mode in use": (
-        "--mode socks5@127.0.0.1:{taken}",
-        {},
-        "modes, entry 1: port {taken} is in use",
-        ":1080`",
-    ),
-    "two listeners, one port": (
-        "--mode regular@127.0.0.1:{proxy} --proxy-port {proxy}",
-        {},
-        "modes, entry 1: another listener of the gateway has port {proxy}",
-        "behind an @",
-    ),
-    "one port given twice": (
-        "--gateway-port {proxy} --proxy-port {proxy}",
-        {},
-        "gateway_port, proxy_port and web_port must differ",
-        "",
-    ),
-    "port out of range": ("--gateway-port 65536", {}, "gateway_port: ", "65535"),
-    "address of another machine": (
-        "--host 203.0.113.9",
-        {"SVC_ACCEPT_RISKS": "plain_http,open_proxy,public_demo"},
-        "host: this machine does not have the address",
-        "127.0.0.1",
-    ),
-    "host without an address": (
-        "--host no-such-host.invalid",
-        {"SVC_ACCEPT_RISKS": "plain_http,open_proxy,public_demo"},
-        "host: the name to listen on has no address",
-        "127.0.0.1",
-    ),
-    "beyond this machine": (
-        "--host 0.0.0.0",
-        {"SVC_ACCEPT_RISKS": "open_proxy,public_demo"},
-        "host: beyond this machine, texts and keys",
-        "accept_risks",
-    ),
-    "unknown risk": ("", {"SVC_ACCEPT_RISKS": "all"}, "accept_risks.0: must be 'plain_http', ", ""),
-    "unknown mode": ("--mode bogus", {}, "modes: entry 1 is not a mode of mitmproxy", "socks5@127.0.0.1:1080"),
-    "mode without its address": ("--mode socks5@127.0.0.1:0 --mode upstream:", {}, "modes: entry 2 is not a mode", ""),
-    "data folder is a file": ("--data-dir {file}", {}, "data_dir: {file} is not a folder", "--data-dir DIR"),
-    "data folder below a file": ("--data-dir {file}/data", {}, "data_dir: {file}/data cannot be written", "--data-dir"),
-    "certificate folder is a file": ("--certs-dir {file}", {}, "certs_dir: {file} is not a folder", "--certs-dir DIR"),
-    "damaged authority": (
-        "--certs-dir {damaged}",
-        {},
-        "certs_dir: mitmproxy-ca.pem is damaged",
-        "restore it, or delete",
-    ),
-    "data folder that others can open": (
-        "--data-dir {open}",
-        {},
-        "data_dir: other users can open {open}",
-        "run `chmod 700 ",
-    ),
-    "authority that others can open": (
-        "--certs-dir {open}",
-        {},
-        "certs_dir: other users can open {open}/mitmproxy-ca.pem",
-        "run `chmod 600 ",
-    ),
-    "damaged database": ("--data-dir {damaged}", {}, "gateway.db in data_dir cannot be used", "SQLITE_NOTADB"),
-    "no settings file": ("--config {none}", {}, "the settings file {none} cannot be read: No such file", ""),
-    "settings file is a folder": ("--config {empty}", {}, "the settings file {empty} cannot be read: Is a dir", ""),
-    "settings file is no TOML": ("--config {file}", {}, "the settings file {file} is not valid TOML", "line 1"),
-    "unknown setting": (
-        "",
-        {"SVC_GATEWAY_PROT": "1"},
-        "SVC_GATEWAY_PROT: unknown setting",
-        "SVC_GATEWAY_PORT",
-    ),
-    "no policies": ("", {"SVC_POLICIES_DIR": "{empty}"}, "policies_dir: no policies (*.toml) are in {empty}", ""),
-    "no folder of policies": (
-        "",
-        {"SVC_POLICIES_DIR": "{none}"},
-        "policies_dir: {none} cannot be read",
-        "No such file",
-    ),
-    "unsound policy": ("", {"SVC_POLICIES_DIR": "{unsound}"}, "policies_dir: unsound.toml: ", "TOML"),
-    "unknown default policy": (
-        "",
-        {"SVC_DEFAULT_POLICY": "nobody-s"},
-        "default_policy: there is no such",
-        "policies list",
-    ),
-    "no authorities in the file": (
-        "--upstream-ca {file}",
-        {},
-        "upstream_ca or ca_file: {file} cannot be read or",
-        "PEM",
-    ),
-    "default upstream of an option that was not given": (
-        "",
-        {"SVC_DEFAULT_UPSTREAM": "configured-upstream"},
-        "default_upstream: no upstream has this name",
-        "--upstream URL",
-    ),
-    "key of an upstream not set": (
-        "",
-        {"SVC_UPSTREAMS__HOUSE__BASE_URL": "http://localhost:1/v1", "SVC_UPSTREAMS__HOUSE__API_KEY_ENV": "NO_SUCH_KEY"},
-        "upstreams.house.api_key_env: the variable NO_SUCH_KEY is not set",
-        "",
-    ),
-    "upstream is no address": ("--upstream nowhere", {}, "upstream: ", "http"),
-}
+# What the command is given; how the line begins that it prints, and what else that says. `places` fills in {…}.
+CASES = [json.loads(line) for line in (ROOT / "tests" / "vectors" / "start_errors.jsonl").read_text().splitlines()]
 
 
 @pytest.fixture(scope="module")
@@ -185,16 +74,15 @@ def typed(arguments: list[str], environment: dict[str, str], folder: Path) -> Do
     return subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, check=False, timeout=60)
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_one_line_says_what_is_wrong_and_what_to_do(case: str, places: dict[str, str], tmp_path: Path) -> None:
-    arguments, variables, begins, says = CASES[case]
-    variables = {name: value.format(**places) for name, value in variables.items()}
-    done = start(arguments.format(**places), variables, tmp_path)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_one_line_says_what_is_wrong_and_what_to_do(case: Any, places: dict[str, str], tmp_path: Path) -> None:
+    variables = {name: value.format(**places) for name, value in case["variables"].items()}
+    done = start(case["arguments"].format(**places), variables, tmp_path)
     first, *problems = done.stderr.splitlines()
     assert (done.returncode, first) == (2, "Cannot run:"), done.stderr
     assert done.stdout in {"", STARTING}
-    assert [line.startswith(begins.format(**places)) for line in problems] == [True], done.stderr
-    assert says in problems[0]
+    assert [line.startswith(case["begins"].format(**places)) for line in problems] == [True], done.stderr
+    assert case["says"] in problems[0]
 
 
 def test_a_signing_key_that_is_missing_beside_receipts_is_not_made_anew(tmp_path: Path) -> None:

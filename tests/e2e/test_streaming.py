@@ -3,7 +3,6 @@
 import gzip
 import json
 import sqlite3
-import ssl
 import subprocess
 import sys
 import threading
@@ -11,18 +10,17 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import httpx
 import httpx2
 import pytest
-import trustme
 
+from tests.e2e.conftest import Gateways
 from tests.e2e.mitmweb import everything, flow_with, operator, wait_for
 from tests.e2e.raw import answer_to
-from tests.e2e.server import OPERATOR_KEY, Running, gateway
+from tests.e2e.server import OPERATOR_KEY, Running
 from tests.e2e.upstream import Message, Recorded, Reply, Upstream
 from tests.gateway.exchange.streaming.support import DONE, Body, bodies, chunk, event, in_pieces, text_of, text_stream
 from tests.lazy import Lazy
@@ -56,25 +54,17 @@ def begun(request: Recorded) -> list[bytes]:
 
 
 @pytest.fixture(scope="module")
-def served(
-    tmp_path_factory: pytest.TempPathFactory, _plain: Upstream, _tls: Upstream, authority: trustme.CA
-) -> Iterator[Running]:
-    folder = Path(tmp_path_factory.mktemp("streams"))
-    authority.cert_pem.write_to_path(folder / "ca.pem")
-    settings = folder / "svc.toml"
-    settings.write_text(
-        f"streaming = true\nupstream_timeout_seconds = {SECONDS}\n"
-        f'[upstreams.lab]\nbase_url = "{_plain.url}/v1"\nmodels = ["m"]\ntimeout_seconds = {SECONDS}\n'
+def served(gateways: Gateways, _plain: Upstream) -> Running:
+    lab = f'[upstreams.lab]\nbase_url = "{_plain.url}/v1"\nmodels = ["m"]\ntimeout_seconds = {SECONDS}\n'
+    seconds, level = str(SECONDS), "debug"
+    running = gateways(
+        web=True, config=lab, streaming="true", detection="patterns", upstream_timeout_seconds=seconds, log_level=level
     )
-    arguments = ["--config", str(settings), "--upstream-ca", str(folder / "ca.pem")]
-    arguments += ["--intercept", f"localhost:{_tls.port}"]
-    environment = {"SVC_DETECTION": "patterns", "SVC_LOG_LEVEL": "debug"}
-    with gateway(folder, *arguments, web=True, environment=environment) as running:
-        with running.client() as client:
-            for name, streaming in (("held", {"guard": "hold"}), ("unstreamed", {"allowed": False})):
-                document = {"id": f"{name}-answers", "title": name, "description": name, "extends": "default"}
-                assert client.post("/v1/policies", json=document | {"streaming": streaming}).status_code == 201
-        yield running
+    with running.client() as client:
+        for name, streaming in (("held", {"guard": "hold"}), ("unstreamed", {"allowed": False})):
+            document = {"id": f"{name}-answers", "title": name, "description": name, "extends": "default"}
+            assert client.post("/v1/policies", json=document | {"streaming": streaming}).status_code == 201
+    return running
 
 
 @dataclass
@@ -91,21 +81,18 @@ class Entrance:
             with self.running.client() as client:
                 yield client
         else:
-            context = ssl.create_default_context(cafile=str(self.running.ca))
-            with httpx.Client(
-                base_url=self.upstream.url, proxy=self.running.proxy, verify=context, trust_env=False, timeout=30
-            ) as client:
+            with self.running.proxied(self.upstream.url) as client:
                 yield client
 
     @contextmanager
-    def sdk(self) -> "Iterator[openai.OpenAI]":
+    def sdk(self) -> "Iterator[Any]":
         if self.name == "gateway":
             with httpx2.Client(trust_env=False) as http:
                 yield openai.OpenAI(
                     base_url=f"{self.running.url}/v1", api_key=OPERATOR_KEY, http_client=http, max_retries=0
                 )
         else:
-            context = ssl.create_default_context(cafile=self.running.ca)
+            context = self.running.trust
             with httpx2.Client(trust_env=False, proxy=self.running.proxy, verify=context) as http:
                 base = f"{self.upstream.url}/v1"
                 yield openai.OpenAI(base_url=base, api_key="of-the-client", http_client=http, max_retries=0)
@@ -171,43 +158,6 @@ def test_it_comes_as_it_is_said(entrance: Entrance) -> None:
                 read.set()
     assert read.is_set()
     assert text_of(got) == f"{SAID} And then"
-
-
-class Agent:
-    """A model that calls a tool three times, with what it was told, and then says what the last call returned."""
-
-    def __call__(self, request: Recorded) -> Reply:
-        messages = request.json["messages"]
-        results = [message["content"] for message in messages if message["role"] == "tool"]
-        if len(results) == 3:
-            return Reply(text_stream(in_pieces(f"Done: {results[-1]}", 3)), headers=SSE)
-        arguments = json.dumps({"text": messages[0]["content"], "call": len(results)})
-        call = {"index": 0, "id": f"call_{len(results)}", "type": "function", "function": {"name": "send"}}
-        deltas: list[Body] = [{"role": "assistant", "content": None, "tool_calls": [call]}]
-        deltas += [
-            {"tool_calls": [{"index": 0, "function": {"arguments": piece}}]} for piece in in_pieces(arguments, 7)
-        ]
-        return Reply(
-            b"".join([*(event(chunk(delta)) for delta in deltas), event(chunk({}, 0, "tool_calls")), DONE]), headers=SSE
-        )
-
-
-def test_an_agent_calls_a_tool_three_times(entrance: Entrance) -> None:
-    entrance.upstream.answer = Agent()
-    messages: list[Any] = [{"role": "user", "content": SAID}]
-    with entrance.sdk() as client:
-        for turn in range(4):
-            with client.chat.completions.stream(model="m", messages=messages) as stream:
-                said = stream.get_final_completion().choices[0].message
-            if said.tool_calls:
-                (call,) = said.tool_calls
-                assert json.loads(call.function.arguments) == {"text": SAID, "call": turn}
-                messages += [said.to_dict(), {"role": "tool", "tool_call_id": call.id, "content": f"{turn}: {MAIL}"}]
-    assert said.content == f"Done: 2: {MAIL}"
-    assert MAIL.encode() not in entrance.crossed
-    sent = [request.json["messages"] for request in entrance.upstream.recorded]
-    assert [len(turn) for turn in sent] == [1, 3, 5, 7]
-    assert all(later[: len(turn)] == turn for turn, later in pairwise(sent))
 
 
 def test_a_client_that_leaves_cancels_the_upstream(entrance: Entrance) -> None:

@@ -5,47 +5,43 @@ import ssl
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import contextmanager
 
 import pytest
-import trustme
 
-from tests.e2e.raw import connected, connection, cut_off, one_answer, pushed, resident_mb, status_of, until_closed
-from tests.e2e.server import Running, gateway
+from tests.e2e.conftest import Gateways
+from tests.e2e.raw import (
+    connected,
+    connection,
+    cut_off,
+    full_queue,
+    one_answer,
+    pushed,
+    resident_mb,
+    status_of,
+    until_closed,
+)
+from tests.e2e.server import Running
 from tests.e2e.test_connection_limits import CHAT, HEAD, LIMIT, MIB, chunked
 from tests.e2e.upstream import Upstream
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory, _tls: Upstream, authority: trustme.CA) -> Iterator[Running]:
-    folder = tmp_path_factory.mktemp("gateway")
-    authority.cert_pem.write_to_path(folder / "upstream-ca.pem")
-    arguments = ("--intercept", f"localhost:{_tls.port}", "--upstream-ca", str(folder / "upstream-ca.pem"))
-    environment = {
-        "SVC_DETECTION": "patterns",
-        "SVC_BODY_LIMIT_BYTES": str(LIMIT),
-        "SVC_HEAD_TIMEOUT_SECONDS": "3",
-        "SVC_TUNNEL_TIMEOUT_SECONDS": "4",
-    }
-    with gateway(folder, *arguments, environment=environment) as running:
-        yield running
-        assert "Traceback" not in running.output()
-        assert "reports a problem" not in running.output()
+def server(gateways: Gateways) -> Iterator[Running]:
+    limit = str(LIMIT)
+    running = gateways(
+        detection="patterns", body_limit_bytes=limit, head_timeout_seconds="3", tunnel_timeout_seconds="4"
+    )
+    yield running
+    assert "reports a problem" not in running.output()
 
 
 def test_what_is_sent_before_a_tunnel_stands_is_not_hoarded(server: Running) -> None:
     before = resident_mb(server.process.pid)
-    # A listener whose queue is full answers no connection attempt.
-    with closing(socket.socket()) as full, ExitStack() as queue:
-        full.bind(("127.0.0.1", 0))
-        full.listen(0)
-        for _ in range(4):
-            waiting = queue.enter_context(socket.socket())
-            waiting.setblocking(False)
-            waiting.connect_ex(full.getsockname())
-        with connection(server.proxy_port) as sock:
-            connected(sock, f"127.0.0.1:{full.getsockname()[1]}")
-            assert pushed(sock, b"\x00" * 65536, 40 * MIB) < 20 * MIB
+    # No connection attempt is answered.
+    with full_queue() as port, connection(server.proxy_port) as sock:
+        connected(sock, f"127.0.0.1:{port}")
+        assert pushed(sock, b"\x00" * 65536, 40 * MIB) < 20 * MIB
     assert resident_mb(server.process.pid) - before < 30
 
 
@@ -60,7 +56,7 @@ def client_hello() -> bytes:
 def tunnel(server: Running, upstream: Upstream) -> Iterator[tuple[ssl.SSLSocket, str]]:
     """A TLS connection through the proxy, and the beginning of a request on it."""
     place = f"localhost:{upstream.port}"
-    context = ssl.create_default_context(cafile=server.ca)
+    context = server.trust
     with connection(server.proxy_port) as sock:
         connected(sock, place)
         with context.wrap_socket(sock, server_hostname="localhost") as secure:

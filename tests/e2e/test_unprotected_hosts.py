@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.conftest import Gateways
 from tests.e2e.raw import answer_to, connected, connection, status_of, until_closed
 from tests.e2e.server import Running, free_port, gateway
 
@@ -14,13 +15,12 @@ LISTED = ("chatgpt.com", "CHATGPT.COM", "chatgpt.com.", "api.githubcopilot.com",
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, int]]:
+def server(gateways: Gateways) -> Iterator[tuple[Running, int]]:
     socks = free_port()
     arguments = ("--mode", f"socks5@127.0.0.1:{socks}", "--intercept", "api2.cursor.sh")
-    with gateway(tmp_path_factory.mktemp("gateway"), *arguments, environment={"SVC_DETECTION": "patterns"}) as running:
-        yield running, socks
-        assert "Traceback" not in running.output()
-        assert "Addon error" not in running.output()
+    running = gateways(*arguments, detection="patterns")
+    yield running, socks
+    assert "Addon error" not in running.output()
 
 
 def connect(host: str, port: int = 443) -> bytes:
@@ -87,7 +87,7 @@ def test_a_name_given_to_socks5_is_refused(server: tuple[Running, int]) -> None:
 
 def test_a_host_that_is_intercepted_is_not_refused(server: tuple[Running, int]) -> None:
     running, _ = server
-    context = ssl.create_default_context(cafile=running.ca)
+    context = running.trust
     with connection(running.proxy_port) as sock:
         connected(sock, "api2.cursor.sh:443")
         with context.wrap_socket(sock, server_hostname="api2.cursor.sh") as secure:

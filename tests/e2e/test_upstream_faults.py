@@ -3,15 +3,14 @@
 import contextlib
 import gzip
 import socket
-import ssl
-import threading
 from collections.abc import Iterator
 
-import httpx
 import pytest
 import trustme
 
-from tests.e2e.server import Running, free_port, gateway
+from tests.e2e.conftest import Gateways
+from tests.e2e.raw import each_connection
+from tests.e2e.server import Running, free_port
 from tests.e2e.upstream import Upstream
 
 PRIVATE = "w.oxenfoord@acme.test"
@@ -41,70 +40,49 @@ def with_body(body: bytes, *fields: str) -> bytes:
     return "\r\n".join(("HTTP/1.1 200 OK", f"content-length: {len(body)}", *fields, "", "")).encode() + body
 
 
-@contextlib.contextmanager
-def saying(answer: bytes) -> Iterator[int]:
-    """The port of a server that says this to everybody, and closes."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
+def saying(answer: bytes) -> contextlib.AbstractContextManager[int]:
+    """The port of a server that sends this answer to every client and closes."""
 
-        def serve() -> None:
-            with contextlib.suppress(OSError):
-                while True:
-                    connection, _ = server.accept()
-                    with connection:
-                        connection.recv(65536)
-                        connection.sendall(answer)
-                        connection.shutdown(socket.SHUT_WR)
-                        connection.recv(65536)
+    def say(connection: socket.socket) -> None:
+        connection.recv(65536)
+        connection.sendall(answer)
+        connection.shutdown(socket.SHUT_WR)
+        connection.recv(65536)
 
-        threading.Thread(target=serve, daemon=True).start()
-        yield server.getsockname()[1]
-        server.shutdown(socket.SHUT_RDWR)
+    return each_connection(say)
+
+
+MOVED = b"HTTP/1.1 301 Moved\r\nlocation: http://canary-4711.test/\r\ncontent-length: 0\r\n\r\n"
+ANSWERS = {
+    "closing": b"",
+    "breaking-off": b"HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n{",
+    "babbling": b"BABBLE canary-4711\r\n\r\n",
+    "misnaming": with_body(b"canary-4711", "content-encoding: gzip"),
+    "chatting": with_body(b"canary-4711"),
+    "redirecting": MOVED,
+    "vast": with_body(b" " * (LIMIT + 1)),
+    "inflating": with_body(gzip.compress(bytes(LIMIT + 1)), "content-encoding: gzip"),
+    "boasting": with_body(b"{}", "x-long: " + "a" * LIMIT),
+    "listing": with_body(b"{}", *("x: canary-4711" for _ in range(2000))),
+}
 
 
 @pytest.fixture(scope="module")
-def failing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    folder = tmp_path_factory.mktemp("faults")
+def failing(gateways: Gateways) -> Iterator[Running]:
     with contextlib.ExitStack() as stack:
         stranger = stack.enter_context(Upstream(trustme.CA()).running())
-        closing = stack.enter_context(saying(b""))
-        breaking = stack.enter_context(saying(b"HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n{"))
-        babbling = stack.enter_context(saying(b"BABBLE canary-4711\r\n\r\n"))
-        misnaming = stack.enter_context(saying(with_body(b"canary-4711", "content-encoding: gzip")))
-        chatting = stack.enter_context(saying(with_body(b"canary-4711")))
-        moved = b"HTTP/1.1 301 Moved\r\nlocation: http://canary-4711.test/\r\ncontent-length: 0\r\n\r\n"
-        redirecting = stack.enter_context(saying(moved))
-        vast = stack.enter_context(saying(with_body(b" " * (LIMIT + 1))))
-        inflating = stack.enter_context(saying(with_body(gzip.compress(bytes(LIMIT + 1)), "content-encoding: gzip")))
-        boasting = stack.enter_context(saying(with_body(b"{}", "x-long: " + "a" * LIMIT)))
-        listing = stack.enter_context(saying(with_body(b"{}", *("x: canary-4711" for _ in range(2000)))))
-        urls = {
+        ports = {name: stack.enter_context(saying(answer)) for name, answer in ANSWERS.items()}
+        urls = {name: f"http://127.0.0.1:{port}" for name, port in ports.items()} | {
             "refusing": f"http://127.0.0.1:{free_port()}",
             "nameless": "http://no-such-host.invalid",
             "untrusted": stranger.url,
-            "plain": f"https://127.0.0.1:{babbling}",
-            "closing": f"http://127.0.0.1:{closing}",
-            "breaking-off": f"http://127.0.0.1:{breaking}",
-            "babbling": f"http://127.0.0.1:{babbling}",
-            "misnaming": f"http://127.0.0.1:{misnaming}",
-            "chatting": f"http://127.0.0.1:{chatting}",
-            "redirecting": f"http://127.0.0.1:{redirecting}",
-            "vast": f"http://127.0.0.1:{vast}",
-            "inflating": f"http://127.0.0.1:{inflating}",
-            "boasting": f"http://127.0.0.1:{boasting}",
-            "listing": f"http://127.0.0.1:{listing}",
+            "plain": f"https://127.0.0.1:{ports['babbling']}",
         }
-        config = folder / "svc.toml"
-        config.write_text(
-            "".join(
-                f'[upstreams.{name}]\nbase_url = "{url}/hidden-path"\nmodels = ["{name}"]\n'
-                for name, url in urls.items()
-            )
-            + f'[upstreams.anthropic]\nwire = "anthropic"\nbase_url = "{urls["refusing"]}"\nmodels = ["claude"]\n'
-        )
-        arguments = ("--config", str(config), "--intercept", f"localhost:{stranger.port}")
-        environment = {"SVC_DETECTION": "patterns", "SVC_RESPONSE_LIMIT_BYTES": str(LIMIT)}
-        with gateway(folder, *arguments, environment=environment) as running:
-            yield running
+        table = '[upstreams.{0}]\nbase_url = "{1}/hidden-path"\nmodels = ["{0}"]\n'
+        config = "".join(table.format(name, url) for name, url in urls.items())
+        config += f'[upstreams.anthropic]\nwire = "anthropic"\nbase_url = "{urls["refusing"]}"\nmodels = ["claude"]\n'
+        intercept = ("--intercept", f"localhost:{stranger.port}")
+        yield gateways(*intercept, config=config, detection="patterns", response_limit_bytes=str(LIMIT))
 
 
 def chat(model: str) -> dict[str, object]:
@@ -139,10 +117,7 @@ def test_the_error_has_the_shape_of_the_clients_api(failing: Running) -> None:
 def test_a_host_of_the_proxy_is_named_by_its_name(failing: Running) -> None:
     config = (failing.data.parent / "svc.toml").read_text()
     url = next(line.split('"')[1] for line in config.splitlines() if "https://localhost" in line)
-    proxied = httpx.Client(
-        proxy=failing.proxy, verify=ssl.create_default_context(cafile=failing.ca), trust_env=False, timeout=30
-    )
-    with proxied as client:
+    with failing.proxied() as client:
         answer = client.post(url.replace("hidden-path", "v1/chat/completions"), json=chat("gpt-x"))
     assert answer.json()["error"]["code"] == "upstream_unreachable"
     (line,) = [line for line in failing.output().splitlines() if answer.json()["request_id"] in line]

@@ -1,15 +1,15 @@
 """Upstreams at addresses and of versions that few have: an IPv6 address, HTTP/1.0."""
 
-import contextlib
 import json
 import socket
-import threading
 from collections.abc import Iterator
 
 import pytest
 
-from tests.e2e.raw import connected, connection, until_closed
-from tests.e2e.server import Running, gateway
+from tests.e2e.conftest import Gateways
+from tests.e2e.lacking import lacking
+from tests.e2e.raw import connected, connection, each_connection, until_closed
+from tests.e2e.server import Running
 from tests.gateway.exchange.streaming.support import text_of, text_stream
 
 CHAT = {"model": "m", "messages": [{"role": "user", "content": "Write to w.oxenfoord@acme.test"}]}
@@ -17,40 +17,24 @@ WHOLE = json.dumps({"choices": [{"index": 0, "message": {"role": "assistant", "c
 STREAM = text_stream(["It ", "is I."])
 
 
-@contextlib.contextmanager
-def of_old() -> Iterator[int]:
-    """The port of a server of HTTP/1.0 at ::1, which ends every answer by closing."""
-    try:
-        server = socket.create_server(("::1", 0), family=socket.AF_INET6)
-    except OSError:
-        pytest.skip("This machine has no IPv6.")
-    with server:
-
-        def serve() -> None:
-            with contextlib.suppress(OSError):
-                while True:
-                    taken, _ = server.accept()
-                    with taken:
-                        asked = b""
-                        while not asked.endswith(b"}"):
-                            asked += taken.recv(65536)
-                        streams = b'"stream":true' in asked
-                        kind = b"text/event-stream" if streams else b"application/json"
-                        taken.sendall(b"HTTP/1.0 200 OK\r\nset-cookie: a=b\r\ncontent-type: " + kind + b"\r\n\r\n")
-                        taken.sendall(STREAM if streams else WHOLE)
-
-        threading.Thread(target=serve, daemon=True).start()
-        yield server.getsockname()[1]
-        server.shutdown(socket.SHUT_RDWR)
+def answer(connection: socket.socket) -> None:
+    """Answers in HTTP/1.0, whose answers end when the connection is closed."""
+    asked = b""
+    while not asked.endswith(b"}"):
+        asked += connection.recv(65536)
+    streams = b'"stream":true' in asked
+    kind = b"text/event-stream" if streams else b"application/json"
+    connection.sendall(b"HTTP/1.0 200 OK\r\nset-cookie: a=b\r\ncontent-type: " + kind + b"\r\n\r\n")
+    connection.sendall(STREAM if streams else WHOLE)
 
 
 @pytest.fixture(scope="module")
-def old(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, int]]:
-    with of_old() as port:
+def old(gateways: Gateways) -> Iterator[tuple[Running, int]]:
+    if not socket.has_dualstack_ipv6():
+        lacking("this machine has no IPv6")
+    with each_connection(answer, "::1") as port:
         arguments = ("--upstream", f"http://[::1]:{port}/v1", "--intercept", f"[::1]:{port}")
-        environment = {"SVC_DETECTION": "patterns", "SVC_STREAMING": "true"}
-        with gateway(tmp_path_factory.mktemp("old"), *arguments, environment=environment) as running:
-            yield running, port
+        yield gateways(*arguments, detection="patterns", streaming="true"), port
 
 
 def test_the_proxy_reaches_an_ipv6_address(old: tuple[Running, int]) -> None:

@@ -4,12 +4,11 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any
 
-import httpx
 import rfc8785
 
 from tests.e2e.api_keys import new_key
 from tests.e2e.mitmweb import wait_for
-from tests.e2e.server import PLAIN, Running
+from tests.e2e.server import Running
 from tests.e2e.test_key_limits import CHAT
 from tests.e2e.upstream import Upstream
 
@@ -132,7 +131,7 @@ def test_the_headers_of_an_answer_hold_no_number_of_the_log(running: Running, up
 
 
 def test_nobody_without_a_key_sees_more(running: Running) -> None:
-    with httpx.Client(base_url=running.url, trust_env=False, verify=PLAIN) as client:
+    with running.stranger() as client:
         assert client.get("/healthz").json().keys() == {"status", "version"}
         for path, methods in client.get("/openapi.json").json()["paths"].items():
             for method, operation in methods.items():

@@ -48,10 +48,3 @@ class RateLimiter:
         if len(self._even) > _MOST_KEYS:
             busiest = sorted(self._even, key=self._even.__getitem__)[_MOST_KEYS // 2 :]
             self._even = {key: self._even[key] for key in busiest}
-
-    def __len__(self) -> int:
-        """Returns how many keys it remembers."""
-        return len(self._even)
-
-    def __contains__(self, key_id: str) -> bool:
-        return key_id in self._even

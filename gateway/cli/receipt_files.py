@@ -16,7 +16,6 @@ from gateway.receipts import Verification
 from gateway.receipts.export_walk import ExportWalk
 from gateway.receipts.offline import CONSISTENCY, PROOF, parse_keys, verify_consistency, verify_proof
 from gateway.receipts.signing import GivenKeys
-from gateway.receipts.verify import Audit
 
 _LONGEST_PROOF = _LONGEST_LINE = 1 << 20
 
@@ -45,8 +44,8 @@ def verify_file(options: argparse.Namespace) -> int:
     except OSError as error:
         print_error(f"{options.target}: {error.strerror}", "unreadable", "target", as_json=options.json)
         return 1
-    said = f"Valid: records {found.first} to {found.log.size} of the log." if isinstance(found, Audit) and day else None
-    if isinstance(found, Verification):
+    said = f"Valid: records {found.first} to {found.log.size} of the log." if day else None
+    if found.request_id is not None:
         said = f"Valid: the receipt is one of the {found.log.size} records of the checkpoint."
     return print_verification(found, as_json=options.json, said=said)
 
@@ -60,7 +59,7 @@ def _is_there(target: str) -> bool:
         return False
 
 
-def print_verification(found: Audit | Verification, *, as_json: bool, said: str | None = None) -> int:
+def print_verification(found: Verification, *, as_json: bool, said: str | None = None) -> int:
     """Prints the checks, and what it means if all pass. Returns 0 if they do, else 1."""
     status, done = 0 if found.valid else 1, found.as_dict()
     if as_json:
@@ -79,13 +78,12 @@ def print_verification(found: Audit | Verification, *, as_json: bool, said: str 
     return status
 
 
-def _valid(found: Audit | Verification) -> str:
-    first = found.first if isinstance(found, Audit) else 1
-    pruned = f" The {first - 1} before were pruned." if first > 1 else ""
-    return f"Valid: {found.log.size - first + 1} records, none altered or missing.{pruned}"
+def _valid(found: Verification) -> str:
+    pruned = f" The {found.first - 1} before were pruned." if found.first > 1 else ""
+    return f"Valid: {found.log.size - found.first + 1} records, none altered or missing.{pruned}"
 
 
-def _verified(path: Path, keys: GivenKeys) -> tuple[Audit | Verification, str | None]:
+def _verified(path: Path, keys: GivenKeys) -> tuple[Verification, str | None]:
     # A pipe or device has no size to judge it by and may never end; opening a pipe waits for its writer.
     if path.exists() and not path.is_file():
         raise OSError(EINVAL, "not a regular file; write what it holds to one")

@@ -33,10 +33,9 @@ from gateway.policy.inheritance import load
 from gateway.receipt_log.audit import audit, find, prove, prove_extension, size_of, verify_receipt
 from gateway.receipt_log.checkpoint_file import read_checkpoint
 from gateway.receipt_log.export import export
-from gateway.receipts import Check, Verification
+from gateway.receipts import Check
 from gateway.receipts.drafts import is_request_id
 from gateway.receipts.records import Receipt
-from gateway.receipts.verify import Audit
 from gateway.store import ReadOnlyStore
 
 
@@ -114,7 +113,6 @@ def verify_receipts(store: ReadOnlyStore, settings: Settings, options: argparse.
     signer = installed_signer(store, settings)
     # Read before the log: a running gateway appends to the log first and writes its checkpoint second.
     remembered = read_checkpoint(settings.data_dir)
-    found: Audit | Verification
     with progress("Verifying", size_of(store)) as advance:
         if options.target:
             found = verify_receipt(store, signer, remembered, options.target, advance)

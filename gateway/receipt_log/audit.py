@@ -19,12 +19,12 @@ from gateway.receipts.offline import CONSISTENCY, PROOF
 from gateway.receipts.record_checks import RecordChecks
 from gateway.receipts.records import Receipt
 from gateway.receipts.signing import Signer, Verifier
-from gateway.receipts.verify import Audit, Verification
+from gateway.receipts.verify import Verification
 from gateway.store import ReadOnlyStore, Repositories
 from gateway.store.rows import StoredReceipt
 
 
-def audit(store: ReadOnlyStore, verifier: Verifier, remembered: Checkpoint | None, progress: Progress) -> Audit:
+def audit(store: ReadOnlyStore, verifier: Verifier, remembered: Checkpoint | None, progress: Progress) -> Verification:
     """Recomputes every record, its signature, the chain and the signed head, and checks that the log extends the
     `remembered` checkpoint. Raises Unavailable.
     """
@@ -39,7 +39,8 @@ def audit(store: ReadOnlyStore, verifier: Verifier, remembered: Checkpoint | Non
     if not chain.ok:
         broken_at = min(walk.chain.size + 1, broken_at or walk.chain.size + 1)
     checks = (chain, *records.checks("hash", "signature", "outcome_receipt"), *others)
-    return Audit(checks, walk.chain.state, broken_at, frozenset(records.policies), walk.start.size + 1)
+    first, policies = walk.start.size + 1, frozenset(records.policies)
+    return Verification(checks, walk.chain.state, broken_at=broken_at, first=first, policies=policies)
 
 
 def verify_receipt(

@@ -71,7 +71,7 @@ class LogWalk:
 
     def verification(self, filed: StoredReceipt) -> Verification:
         """Returns, after the last step, the checks of a receipt and of the log."""
-        return Verification(filed.request_id, (*check_receipt(filed, self.keys), *self.checks), self.chain.state)
+        return Verification((*check_receipt(filed, self.keys), *self.checks), self.chain.state, filed.request_id)
 
     def _follow(self, receipts: Receipts) -> None:
         history, before = read_history(receipts, self._verifier), self.history

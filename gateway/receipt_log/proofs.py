@@ -148,7 +148,7 @@ def verify_by_proof(
         return None
     checks = (*check_receipt(filed, keys), *(Check(name, ok=True) for name in ("inclusion", "head", "checkpoint")))
     state = LogState(checkpoint.size, decoded(last), checkpoint.root)
-    verification = Verification(filed.request_id, checks, state)
+    verification = Verification(checks, state, filed.request_id)
     return verification if verification.valid else None
 
 

@@ -10,26 +10,13 @@ from gateway.models import Action, PolicyRef, RiskLevel, RouteDecision
 from gateway.policy.document import GuardDocument
 
 OPERATIONS = frozenset(
-    {
-        "analyze",
-        "chat",
-        "completions",
-        "edit",
-        "embeddings",
-        "messages",
-        "other",
-        "playground",
-        "protect",
-        "reconstruct",
-    }
-    | {"reconstruct", "responses", "shard"}
+    "analyze chat completions edit embeddings messages other playground protect reconstruct responses shard".split()
 )
 EXCHANGES = OPERATIONS - {"analyze", "edit", "protect", "reconstruct", "shard"}
 """The operations that get an outcome."""
 OUTCOMES = frozenset(
-    {"answered", "guarded", "refused", "failed", "cancelled", "timeout", "upstream_error", "upstream_unreachable"}
-    | {"unreadable_answer", "restore_failed", "interrupted"}
-)
+    "answered guarded refused failed cancelled timeout upstream_error upstream_unreachable unreadable_answer".split()
+) | {"restore_failed", "interrupted"}
 ROUTES = frozenset(route.value for route in RouteDecision)
 RISK_LEVELS = frozenset(level.value for level in RiskLevel)
 ACTIONS = frozenset(action.value for action in Action)

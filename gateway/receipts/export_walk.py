@@ -20,7 +20,7 @@ from gateway.receipts.offline import (
 )
 from gateway.receipts.record_checks import RecordChecks
 from gateway.receipts.signing import GivenKeys, key_id
-from gateway.receipts.verify import Audit, ChainWalk, check_head
+from gateway.receipts.verify import ChainWalk, Verification, check_head
 from gateway.store.rows import StoredHead
 
 EXPORT = {"format": "privacy-gateway/receipts-export", "version": 2}
@@ -61,7 +61,7 @@ class ExportWalk:
         else:
             self._take_record(value)
 
-    def result(self) -> Audit:
+    def result(self) -> Verification:
         """Returns the checks, after the last line."""
         if not self._lines:
             self._fault("format", "the file is empty")
@@ -73,7 +73,7 @@ class ExportWalk:
         keys = GivenKeys(key for key in self._keys.verifiers if key.key_id not in self._records.replaced)
         chain, head = self._chain.check(), check_head(self._chain, self._head, keys)
         broken = None if chain.ok else self._chain.size + 1
-        return Audit((*records, chain, head), self._chain.state, broken, first=self._first)
+        return Verification((*records, chain, head), self._chain.state, broken_at=broken, first=self._first)
 
     @property
     def _first(self) -> int:

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from gateway.receipts.checkpoint import Checkpoint, verifier_key, verify_checkpoint
 from gateway.receipts.merkle import extends, included_root, leaf_hash
 from gateway.receipts.signing import GivenKeys, Keys, Verifier
-from gateway.receipts.verify import Audit, Check, LogState, Verification, check_outcome, check_record
+from gateway.receipts.verify import Check, LogState, Verification, check_outcome, check_record
 from gateway.store.rows import LARGEST_NUMBER, StoredRecord
 
 PROOF = {"format": "privacy-gateway/receipt-proof", "version": 1}
@@ -58,10 +58,10 @@ def verify_proof(proof: Json, keys: GivenKeys) -> Verification:
     detail = None if signed is not None and _is_included(row, proof.get("inclusion"), signed) else _NOT_INCLUDED
     checks.append(Check("inclusion", detail is None, detail))
     state = LogState(signed.size, "", signed.root) if signed else LogState(0, "", b"")
-    return Verification(str(receipt.get("request_id")), tuple(checks), state)
+    return Verification(tuple(checks), state, str(receipt.get("request_id")))
 
 
-def verify_consistency(proof: Json, keys: GivenKeys) -> Audit:
+def verify_consistency(proof: Json, keys: GivenKeys) -> Verification:
     """Verifies that one checkpoint extends another."""
     format = _check_format(proof, CONSISTENCY, {"public_key", "old", "new", "consistency"}, keys)
     old, new = (_checkpoint(proof.get(name), keys) for name in ("old", "new"))
@@ -70,7 +70,7 @@ def verify_consistency(proof: Json, keys: GivenKeys) -> Audit:
     head = None if old and new else "the checkpoints are not both signed with this key"
     detail = None if ok else "the proof does not lead from the older root to the newer one"
     checks = (format, Check("head", head is None, head), Check("consistency", detail is None, detail))
-    return Audit(checks, LogState(new.size, "", new.root) if new else LogState(0, "", b""), None)
+    return Verification(checks, LogState(new.size, "", new.root) if new else LogState(0, "", b""))
 
 
 _NOT_INCLUDED = "the proof does not lead from the receipt to the root that the checkpoint signs"

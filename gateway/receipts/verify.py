@@ -43,47 +43,29 @@ class LogState(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The result of verifying one receipt and the log."""
-
-    request_id: str
-    checks: tuple[Check, ...]
-    log: "LogState"
-
-    @property
-    def valid(self) -> bool:
-        return all(check.ok for check in self.checks)
-
-    def as_dict(self) -> dict[str, Any]:
-        """The body of `GET /v1/receipts/{request_id}/verify`."""
-        checks = [check.as_dict() for check in self.checks]
-        return {"request_id": self.request_id, "valid": self.valid, "checks": checks, "log": self.log.as_dict()}
-
-
-@dataclass(frozen=True, slots=True)
-class Audit:
-    """The result of verifying the whole log. `broken_at` is the sequence of the first record that was changed."""
+    """The result of verifying one receipt and the log, or the log alone: then without a `request_id`."""
 
     checks: tuple[Check, ...]
     log: LogState
-    broken_at: int | None
-    policies: frozenset[str] = frozenset()
-    """The hashes of the policies that the receipts name."""
+    request_id: str | None = None
+    broken_at: int | None = None
+    """The sequence of the first record that was changed."""
     first: int = 1
     """The sequence of the first record, which is greater than 1 where those before it are left out."""
+    policies: frozenset[str] = frozenset()
+    """The hashes of the policies that the receipts name."""
 
     @property
     def valid(self) -> bool:
         return all(check.ok for check in self.checks)
 
     def as_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {
-            "valid": self.valid,
-            "broken_at": self.broken_at,
-            **({"first": self.first} if self.first > 1 else {}),
-            "checks": [check.as_dict() for check in self.checks],
-            "log": self.log.as_dict(),
-        }
+        """The wire form, which for a receipt is the body of `GET /v1/receipts/{request_id}/verify`."""
+        rest = {"checks": [check.as_dict() for check in self.checks], "log": self.log.as_dict()}
+        if self.request_id is not None:
+            return {"request_id": self.request_id, "valid": self.valid, **rest}
+        first = {"first": self.first} if self.first > 1 else {}
+        return {"valid": self.valid, "broken_at": self.broken_at, **first, **rest}
 
 
 class ChainWalk:

@@ -47,7 +47,7 @@ async def test_proofs_reach_across_stored_subtrees(data_dir: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 255, 256, 257, 512])
-async def test_a_log_goes_on_after_a_restart(count: int, data_dir: Path) -> None:
+async def test_a_log_continues_after_a_restart(count: int, data_dir: Path) -> None:
     with opened(data_dir) as log:
         await fill(log, count)
     with opened(data_dir) as log:

@@ -1,4 +1,4 @@
-"""Verification of rows that nobody would write: it answers, and the answer is no."""
+"""Verification rejects malformed rows, and never raises."""
 
 from pathlib import Path
 

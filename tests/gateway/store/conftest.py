@@ -11,7 +11,7 @@ from gateway.store import ReadOnlyStore, Store, open_read_only, open_store
 
 
 class Backend(NamedTuple):
-    """How to open a backend that keeps its data in a folder, or is told by the folder where else it is."""
+    """How to open a backend that keeps its data in a folder, or finds out from the folder where else it is."""
 
     open: Callable[[Path], Store]
     open_read_only: Callable[[Path], AbstractContextManager[ReadOnlyStore]]

@@ -1,4 +1,4 @@
-"""What the tests of a store write, and how they hold its writer up."""
+"""Rows that the tests of a store write, and a gate that holds its writer up."""
 
 import threading
 from collections.abc import Callable

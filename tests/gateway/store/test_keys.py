@@ -1,4 +1,4 @@
-"""What the repository of keys guarantees."""
+"""The repository of keys keeps its guarantees."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the repository of policies guarantees."""
+"""The repository of policies keeps its guarantees."""
 
 import asyncio
 

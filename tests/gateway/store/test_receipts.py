@@ -1,4 +1,4 @@
-"""What the repository of receipts guarantees."""
+"""The repository of receipts keeps its guarantees."""
 
 import pytest
 
@@ -82,7 +82,7 @@ async def test_pages_are_newest_first_with_the_number_of_all(store: Store) -> No
     assert await page("key_3", 10, 0) == ([], 0)
 
 
-async def test_records_come_in_the_order_of_their_sequence_whatever_it_is(store: Store) -> None:
+async def test_records_come_in_the_order_of_any_sequence(store: Store) -> None:
     added = [record(sequence) for sequence in (3, -(2**63), 2**63 - 1, 0, 7)]
     await add(store, *added)
     ordered = [stored_as(each) for each in sorted(added)]

@@ -1,4 +1,4 @@
-"""What the repository of vault sessions guarantees."""
+"""The repository of vault sessions keeps its guarantees."""
 
 import pytest
 

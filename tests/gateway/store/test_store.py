@@ -1,4 +1,4 @@
-"""What every store guarantees: order, durability, isolation, and what it says when it cannot."""
+"""Every store guarantees order, durability and isolation, and says when it cannot."""
 
 import asyncio
 from pathlib import Path
@@ -103,7 +103,7 @@ async def test_a_store_that_cannot_be_written_to_is_not_well_until_it_can(store:
     store.check()
     with pytest.raises(Unavailable):
         await store.write(add("a"))
-    for _ in range(3):  # although nobody else writes in between
+    for _ in range(3):  # although nothing else writes in between
         with pytest.raises(Unavailable):
             store.check()
         await store.read(names)  # comes after whatever was tried
@@ -114,7 +114,7 @@ async def test_a_store_that_cannot_be_written_to_is_not_well_until_it_can(store:
     store.check()
 
 
-async def test_one_who_stops_waiting_disturbs_nobody(store: Store) -> None:
+async def test_a_caller_who_stops_waiting_disturbs_no_other(store: Store) -> None:
     gate = Gate(store)
     first, second = asyncio.create_task(store.write(add("a"))), asyncio.create_task(store.write(add("b")))
     await asyncio.sleep(0)
@@ -159,7 +159,7 @@ async def test_a_closed_store_says_so(backend: Backend, data_dir: Path) -> None:
             await wait
 
 
-async def test_work_sees_what_its_own_transaction_wrote_and_nobody_else_does(store: Store, other_store: Store) -> None:
+async def test_work_sees_what_its_own_transaction_wrote_and_no_other_does(store: Store, other_store: Store) -> None:
     def work(stored: Repositories) -> tuple[list[str], list[str]]:
         add("a")(stored)
         return names(stored), other_store.read_now(names)

@@ -1,4 +1,4 @@
-"""What the repository of meters guarantees."""
+"""The repository of meters keeps its guarantees."""
 
 from gateway.store import Store
 from gateway.store.rows import LARGEST_NUMBER, MeterRow

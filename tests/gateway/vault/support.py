@@ -1,4 +1,4 @@
-"""What the tests of the vault share: callers, values and a clock that they set."""
+"""Callers, values and a clock that the tests of the vault set."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

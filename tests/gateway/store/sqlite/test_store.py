@@ -1,4 +1,4 @@
-"""What the SQLite store does beyond the interfaces: its files, its settings, its limits."""
+"""The SQLite store beyond the interfaces: its files, its settings, its limits."""
 
 import asyncio
 import sqlite3
@@ -134,7 +134,7 @@ async def test_deleted_rows_leave_the_files_once_readers_let_go(store: SqliteSto
     assert reading.execute("SELECT count(*) FROM keys").fetchone() == (1,)
     await store.write(delete_keys)
     store.erase_deleted_soon()
-    # Nobody waits for the reader.
+    # No write waits for the reader.
     assert await store.write(add("b")) == "b"
     assert any(canary.encode() in file.read_bytes() for file in path.parent.iterdir())
     reading.close()

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-from gateway.detection.deobfuscation import PREFILTERS, Findings, deobfuscate
+from gateway.detection.deobfuscation.search import PREFILTERS, Findings, deobfuscate
 from gateway.detection.discovery import definitions_digest, discover, types_of
 from gateway.detection.engines import Finder
 from gateway.detection.normalized_text import NormalizedText, normalize_text

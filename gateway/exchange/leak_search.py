@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from functools import cached_property
 
-from gateway.detection.deobfuscation import text_variants
+from gateway.detection.deobfuscation.search import text_variants
 from gateway.detection.unicode_folding import compact
 from gateway.exchange.dates import days
 

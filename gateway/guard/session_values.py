@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from gateway.destinations.trust import Source
 from gateway.detection import EntityType, group_of
-from gateway.detection.deobfuscation import text_variants
+from gateway.detection.deobfuscation.search import text_variants
 from gateway.detection.unicode_folding import compact
 from gateway.guard.verdict import Hit, Kind, Severity
 from gateway.placeholders import Known, Placeholders

@@ -10,8 +10,8 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-from gateway.detection.deobfuscation import SEPARATING, Findings, deobfuscate_known_values
 from gateway.detection.deobfuscation.base import Deobfuscation
+from gateway.detection.deobfuscation.search import SEPARATING, Findings, deobfuscate_known_values
 from gateway.detection.engines import NAMES
 from gateway.detection.normalized_text import NormalizedText, normalize_text, plain_text
 from gateway.detection.overlaps import overlapping

@@ -2,21 +2,3 @@
 
 Each form is one module with a `DEOBFUSCATION`, listed in `search.py`. Recognizers never decode anything themselves.
 """
-
-from gateway.detection.deobfuscation.search import (
-    PREFILTERS,
-    SEPARATING,
-    Findings,
-    deobfuscate,
-    deobfuscate_known_values,
-    text_variants,
-)
-
-__all__ = [
-    "PREFILTERS",
-    "SEPARATING",
-    "Findings",
-    "deobfuscate",
-    "deobfuscate_known_values",
-    "text_variants",
-]

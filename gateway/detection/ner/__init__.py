@@ -2,9 +2,8 @@
 
     finder      divides texts into blocks for a model, here or in another process, and remembers its answers
     units       what the student reads: units of text and their features
-    student     runs the student, which reads everything
     cascade     decides what the transformer reads after it
-    inference   runs a model
+    inference   runs models: the student, which reads everything, and the transformer
     classes     turns probabilities into token labels
     spans       turns token labels into spans
     engine      runs a token classification model on overlapping windows of word pieces

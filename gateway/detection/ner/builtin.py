@@ -13,11 +13,10 @@ from gateway.detection.ner.address_labels import without_labels
 from gateway.detection.ner.cascade import Flags, answers_of_units, doubtful, near_named, second_readings
 from gateway.detection.ner.engine import LOCATION, ORGANIZATION, TokenClassifier, Tokens, Window
 from gateway.detection.ner.given_names import label_given_names
-from gateway.detection.ner.inference import Chances, odds
+from gateway.detection.ner.inference import Chances, Student, odds
 from gateway.detection.ner.lists import Lists
 from gateway.detection.ner.ordinary_words import OrdinaryWords, WordList
 from gateway.detection.ner.spans import TokenLabel, to_words
-from gateway.detection.ner.student import Student
 from gateway.detection.ner.surroundings import is_birth_date, is_goods, is_in_place, is_label
 from gateway.detection.ner.units import UnitReader, Units, in_other_scripts
 from gateway.detection.ner.word_pieces import WordPieces

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.detection import builtin_detector
-from gateway.detection.deobfuscation import text_variants
+from gateway.detection.deobfuscation.search import text_variants
 from gateway.detection.unicode_folding import compact
 from gateway.models import Action, PrivacyMode
 from gateway.placeholders import Placeholders, RestoreScope, urls_with_placeholders

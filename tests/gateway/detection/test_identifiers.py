@@ -14,7 +14,6 @@ from gateway.detection.recognizers import _phone_plans
 from gateway.detection.recognizers._numbers.number import Number
 from gateway.detection.recognizers.government_numbers import NUMBERS, RECOGNIZERS
 
-FOLDER = Path(__file__).resolve().parents[2] / "vectors" / "detection"
 LIKELY = 0.5
 SIGNS = str.maketrans("", "", " -./:_+()")
 PROVEN = [number for number in NUMBERS if number.proves]
@@ -38,11 +37,6 @@ TWO_ROWS = {"DE_VAT_ID", "DE_ID_CARD", "SG_NRIC_FIN"}
 PLAIN = "The batch {} was packed in the afternoon, and nobody in the whole department thought about it again."
 
 
-def cases(name: str) -> list[dict[str, str]]:
-    lines = (FOLDER / f"identifiers_{name}.jsonl").read_text("utf-8").splitlines()
-    return [json.loads(line) for line in lines]
-
-
 def likely(detector: Detector, text: str) -> dict[tuple[str, str], float]:
     """(type, value) -> score of all that a default policy would act on."""
     found = (one for one in detector.detect(text) if one.score >= LIKELY)
@@ -51,17 +45,6 @@ def likely(detector: Detector, text: str) -> dict[tuple[str, str], float]:
 
 def by_name(number: Number) -> str:
     return number.name
-
-
-@pytest.mark.parametrize("case", cases("found"), ids=lambda case: case["name"])
-def test_found_as_people_write_it(detector: Detector, case: dict[str, str]) -> None:
-    assert (case["type"], case["value"]) in likely(detector, case["text"])
-
-
-@pytest.mark.parametrize("case", cases("left_alone"), ids=lambda case: case["name"])
-def test_what_only_looks_like_it_is_left_alone(detector: Detector, case: dict[str, str]) -> None:
-    found = likely(detector, case["text"])
-    assert {kind for kind, _ in found if detector.types[kind].group != "temporal"} == set()
 
 
 def test_at_least_sixty_countries_with_a_check() -> None:

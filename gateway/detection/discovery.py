@@ -1,6 +1,7 @@
-"""Discovers recognizers: the `RECOGNIZERS` of every module in `recognizers/` and its packages.
+"""Discovers recognizers: the `RECOGNIZERS` of every module in `recognizers/` and its packages, and tables of patterns.
 
-Modules and packages with a leading underscore are skipped.
+A TOML file without a module of the same name is such a table if it has `[[recognizers]]`. What starts with an
+underscore is skipped.
 """
 
 import hashlib
@@ -11,14 +12,30 @@ from types import ModuleType
 import phonenumbers
 import stdnum
 
+from gateway.detection.data_files import read_toml
 from gateway.detection.plugins import plugin_modules
 from gateway.detection.recognizer import GROUPS, DefinitionError, EntityType, Recognizer
+from gateway.detection.recognizers._pattern_table import pattern_table
+
+_BUILTIN = Path(__file__).with_name("recognizers")
 
 
 def discover(folders: Sequence[Path] = ()) -> tuple[Recognizer, ...]:
     """Returns the built-in recognizers, then those in `folders`, by file name. Raises DefinitionError."""
     modules = plugin_modules("gateway.detection.recognizers", folders)
-    return tuple(one for module in modules for one in _recognizers(module))
+    tables = (file for folder in (_BUILTIN, *folders) for file in sorted(folder.glob("[!_]*.toml")))
+    return (
+        *(one for module in modules for one in _recognizers(module)),
+        *(one for file in tables for one in _in(file)),
+    )
+
+
+def _in(file: Path) -> Iterable[Recognizer]:
+    try:
+        alone = not file.with_suffix(".py").exists() and "recognizers" in read_toml(str(file))
+        return pattern_table(str(file)) if alone else ()
+    except (ValueError, LookupError) as error:
+        raise DefinitionError(f"{file.name} is no table of recognizers: {error}. Correct it, or move it.") from error
 
 
 def _recognizers(module: ModuleType) -> Iterable[Recognizer]:

@@ -10,22 +10,18 @@ from gateway.detection.recognizer import EntityType, Match, compile_pattern
 from gateway.detection.recognizers._dates import BIRTH_DATE, DATE, birth_date
 from gateway.detection.recognizers._id_labels import LABELS, label_expression
 from gateway.detection.recognizers._id_values import has_enough_digits, plausible
+from gateway.detection.recognizers._pattern_table import table_types
 from gateway.detection.recognizers._tables import Cell
-from gateway.detection.recognizers.age import AGE
-from gateway.detection.recognizers.bank_account import BANK_BRANCH_CODE
-from gateway.detection.recognizers.date_of_birth import DATE_OF_BIRTH
 from gateway.detection.recognizers.labelled_name import POSSIBLE_LABELS, SURE_LABELS, full_name, is_uncased, likely_name
 from gateway.detection.recognizers.payment_card import CREDIT_CARD, CVV
 from gateway.detection.recognizers.person_name import PERSON
 from gateway.detection.recognizers.phone import PHONE_NUMBER
 from gateway.detection.recognizers.postal_address import STREET_ADDRESS
-from gateway.detection.recognizers.postal_code import POSTAL_CODE
 from gateway.detection.recognizers.secrets._names import Kind, kind_of
 from gateway.detection.recognizers.secrets._value_checks import NO_VALUE, PASSWORD, SECRET
 from gateway.detection.recognizers.secrets._value_classifier import is_chosen, is_made, is_very_made
 from gateway.detection.recognizers.secrets._vocabulary import EXPRESSIONS, WORDS
 from gateway.detection.recognizers.structured_name import KEYS
-from gateway.detection.recognizers.us_identifiers import US_SSN
 from gateway.detection.recognizers.username import USERNAME
 
 
@@ -37,7 +33,14 @@ class Column(NamedTuple):
     check: Callable[[str], bool]
 
 
-_BIRTH = expressions(read_toml(__file__, "date_of_birth")["parts"] | {"letters": "", "month": ""})
+_TYPES = {
+    name: one
+    for table in ("age", "bank_account", "date_of_birth", "postal_code", "us_identifiers")
+    for name, one in table_types(__file__, table).items()
+}
+_BIRTH = expressions(
+    read_toml(__file__, "date_of_birth")["parts"] | {"letters": "", "birth_date": "", "birth_month": ""}
+)
 _DATE = compile_pattern(f"(?i){DATE}")
 _BIRTH_DATE = compile_pattern(f"(?i){BIRTH_DATE}|{_BIRTH['in_characters']}")
 _POSTCODE = re.compile(r"[A-Z\d][A-Z\d -]{2,9}", re.IGNORECASE)
@@ -110,16 +113,16 @@ def _is_password(value: str) -> bool:
 
 _COLUMNS = (
     Column(PERSON, 0.7, _is_name),
-    Column(DATE_OF_BIRTH, 0.85, _is_birth_date),
-    Column(AGE, 0.6, _is_age),
+    Column(_TYPES["DATE_OF_BIRTH"], 0.85, _is_birth_date),
+    Column(_TYPES["AGE"], 0.6, _is_age),
     Column(STREET_ADDRESS, 0.7, _is_address),
-    Column(POSTAL_CODE, 0.8, _is_postcode),
+    Column(_TYPES["POSTAL_CODE"], 0.8, _is_postcode),
     Column(USERNAME, 0.6, _of_form(r"@?\w[\w.@+-]{1,60}")),
     Column(PHONE_NUMBER, 0.95, _is_phone),
     Column(CREDIT_CARD, 0.8, _of_form(r"\d(?:[ -]?\d){12,18}")),
-    Column(BANK_BRANCH_CODE, 0.8, _of_form(r"\d{2}([ -]?)\d{2}\1\d{2}|\d{8}")),
+    Column(_TYPES["BANK_BRANCH_CODE"], 0.8, _of_form(r"\d{2}([ -]?)\d{2}\1\d{2}|\d{8}")),
     Column(CVV, 0.7, _is_code),
-    Column(US_SSN, 0.9, _of_form(r"\d{3}([ .-]?)\d{2}\1\d{4}")),
+    Column(_TYPES["US_SSN"], 0.9, _of_form(r"\d{3}([ .-]?)\d{2}\1\d{4}")),
     Column(PASSWORD, 0.8, _is_password),
     Column(SECRET, 0.8, is_made),
 )

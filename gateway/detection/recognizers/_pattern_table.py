@@ -1,7 +1,7 @@
-"""Loads pattern recognizers from the TOML file named like their module.
+"""Loads pattern recognizers from a TOML file: one of its own, or the one named like a module.
 
-In `regex`, `prefilter` and `context`, `<<name>>` inserts an entry of `[parts]`, a part that the module passes, or
-`<<letters>>`. Line breaks do not count.
+In `regex`, `prefilter` and `context`, `<<name>>` inserts an entry of `[parts]` or of `_SHARED`. Line breaks do not
+count. `[types]` defines the types that no module does: `AGE = { group = "person", description = "..." }`.
 """
 
 import re
@@ -14,18 +14,29 @@ from gateway.detection.alphabet import LETTERS
 from gateway.detection.data_files import expand, one_line, read_toml
 from gateway.detection.entropy import phrases
 from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer, Validator
+from gateway.detection.recognizers import _validators
+from gateway.detection.recognizers._address_parts import CANADIAN_POSTCODE
+from gateway.detection.recognizers._dates import BIRTH_DATE, BIRTH_MONTH, MONTH, birth_date
 from gateway.detection.recognizers._samples import filled
+from gateway.detection.recognizers._street_words import US_STATES
 
 _PATTERN = TypeAdapter(Pattern)
 _NO_SIGNS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]")
 _HAS_GROUP = re.compile(r"\((?!\?)")
+_SHARED = {
+    **{"letters": LETTERS, "month": MONTH, "birth_date": BIRTH_DATE, "birth_month": BIRTH_MONTH},
+    **{"us_states": US_STATES, "canadian_postcode": CANADIAN_POSTCODE},
+}
+"""Parts that every table can insert."""
+_VALIDATORS: Mapping[str, Validator] = {**vars(_validators), "birth_date": birth_date}
 
 
 class _Recognizer(BaseModel, extra="forbid", frozen=True):
     """The fields of a PatternRecognizer.
 
     `patterns`: of tables, or the expressions alone, with the `score` here. The group is the first if there is any.
-    `context`: phrases, written with commas. `validator`: the name under which the module passes the function.
+    `context`: phrases, written with commas. `validator`: a function of `_validators`, or one
+    that the module passes.
     `examples`: by least score, texts in which the recognizer must find the value between `⟦` and `⟧`; under `none`,
     texts in which it must find nothing. `{base62:32}` stands for so many characters of that alphabet.
     """
@@ -40,13 +51,20 @@ class _Recognizer(BaseModel, extra="forbid", frozen=True):
     examples: Mapping[str, tuple[str, ...]]
 
 
+def table_types(file: str, name: str = "") -> Mapping[str, EntityType]:
+    """Returns the types that a table defines: that of a module, or the one called `name` in the same folder."""
+    content = read_toml(file, name).get("types", {})
+    return {key: EntityType(key, **fields) for key, fields in content.items()}
+
+
 def pattern_table(
-    module: str, types: Sequence[EntityType], validators: Mapping[str, Validator] | None = None, **parts: str
+    file: str, types: Sequence[EntityType] = (), validators: Mapping[str, Validator] | None = None
 ) -> tuple[PatternRecognizer, ...]:
-    """Returns the recognizers in a module's table. Raises ValidationError or KeyError for an invalid table."""
-    content = read_toml(module)
-    entries = {"letters": LETTERS, **parts, **content.get("parts", {})}
-    by_name = {one.name: one for one in types}
+    """Returns the recognizers in a table. Raises ValidationError or KeyError for an invalid one."""
+    content = read_toml(file)
+    entries = {**_SHARED, **content.get("parts", {})}
+    by_name = {**table_types(file), **{one.name: one for one in types}}
+    named = {**_VALIDATORS, **(validators or {})}
     rows = map(_Recognizer.model_validate, content["recognizers"])
     return tuple(
         PatternRecognizer(
@@ -54,7 +72,7 @@ def pattern_table(
             by_name[row.type],
             tuple(_compose(pattern, row.score, entries) for pattern in row.patterns),
             phrases(expand(row.context, entries)) if row.context else (),
-            (validators or {})[row.validator] if row.validator else None,
+            named[row.validator] if row.validator else None,
             row.blobs,
             tuple(_examples(row.examples)),
             tuple(map(filled, row.examples["none"])),

@@ -13,6 +13,7 @@ from gateway.detection.alphabet import LETTERS
 from gateway.detection.data_files import expand, expressions, one_line, read_toml, word_lists
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
+from gateway.detection.recognizers._pattern_table import pattern_table
 
 PERSON = EntityType("PERSON", "person", "The name of a person.")
 
@@ -245,4 +246,5 @@ RECOGNIZERS = (
         ),
         counter_examples=("Appendix B, vitamin K", "Dr. K, Gen. Z and MS E", "K claimed that"),
     ),
+    *pattern_table(__file__, (PERSON,)),
 )

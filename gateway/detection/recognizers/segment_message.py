@@ -14,29 +14,36 @@ from gateway.detection.re2_expression import Expression
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._id_labels import LABELS
 from gateway.detection.recognizers._numbers.number import is_number
-from gateway.detection.recognizers.date_of_birth import DATE_OF_BIRTH
-from gateway.detection.recognizers.email import EMAIL_ADDRESS
+from gateway.detection.recognizers._pattern_table import table_types
 from gateway.detection.recognizers.person_name import PERSON
 from gateway.detection.recognizers.phone import PHONE_NUMBER
 from gateway.detection.recognizers.postal_address import STREET_ADDRESS
-from gateway.detection.recognizers.postal_code import POSTAL_CODE
-from gateway.detection.recognizers.us_identifiers import US_DRIVER_LICENSE, US_SSN
 
 _HAS_LETTERS = re.compile(rb"[A-Za-z]{2}|[\x80-\xff]")
 _HAS_DIGITS = re.compile(rb"\d")
 _FORMS = {
     PERSON.name: _HAS_LETTERS,
-    DATE_OF_BIRTH.name: re.compile(rb"(?:19|20)\d\d-?(?:0[1-9]|1[0-2])"),
+    "DATE_OF_BIRTH": re.compile(rb"(?:19|20)\d\d-?(?:0[1-9]|1[0-2])"),
     PHONE_NUMBER.name: re.compile(rb"\d(?:\D*\d){3}"),
     STREET_ADDRESS.name: _HAS_LETTERS,
-    EMAIL_ADDRESS.name: re.compile(rb"@"),
+    "EMAIL_ADDRESS": re.compile(rb"@"),
 }
 """What a field of a type must contain."""
-_OTHERS = (PERSON, DATE_OF_BIRTH, PHONE_NUMBER, STREET_ADDRESS, POSTAL_CODE, EMAIL_ADDRESS, US_SSN, US_DRIVER_LICENSE)
+_TABLES = tuple(
+    table_types(__file__, table)[name]
+    for table, *names in (
+        ("date_of_birth", "DATE_OF_BIRTH"),
+        ("postal_code", "POSTAL_CODE"),
+        ("email", "EMAIL_ADDRESS"),
+        ("us_identifiers", "US_SSN", "US_DRIVER_LICENSE"),
+    )
+    for name in names
+)
+_OTHERS = (PERSON, PHONE_NUMBER, STREET_ADDRESS, *_TABLES)
 _TYPES = {one.name: one for one in (*_OTHERS, *(label.type for label in LABELS.values()))}
 # Messages written by hand lack or repeat a field. Names and addresses in parts, and dates, show it.
 _PARTED = re.compile(rb"[A-Za-z]{2,}\^[A-Za-z]|\d.*\^\^")
-_UNMISTAKABLE = {PERSON.name: _PARTED, STREET_ADDRESS.name: _PARTED, DATE_OF_BIRTH.name: re.compile(rb"(?:19|20)\d{6}")}
+_UNMISTAKABLE = {PERSON.name: _PARTED, STREET_ADDRESS.name: _PARTED, "DATE_OF_BIRTH": re.compile(rb"(?:19|20)\d{6}")}
 _NINE_DIGITS = re.compile(rb"(\d{9})(?:\^.*)?")
 _OF_PEOPLE = frozenset({b"PID", b"NK1", b"GT1", b"IN1", b"IN2"})
 
@@ -118,7 +125,7 @@ def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
                 # Versions of HL7 have social security numbers in different fields.
                 nine = ((span, _NINE_DIGITS.fullmatch(data, *span)) for span in spans.values())
                 yield from (
-                    Match(*span, 0.6, US_SSN.name)
+                    Match(*span, 0.6, "US_SSN")
                     for span, found in nine
                     if found and is_number("US_SSN", found[1].decode())
                 )

@@ -50,6 +50,14 @@ def test_the_recognizer_of_the_walk_through_is_found_and_finds(tmp_path: Path) -
     assert [(one.type, one.start, one.end, one.score) for one in found] == [("TRACKING_NUMBER", 13, 26, 1.0)]
 
 
+@pytest.mark.slow
+def test_the_table_of_the_walk_through_is_found_and_finds(tmp_path: Path) -> None:
+    printed = (DOCS / "adding-a-recognizer.md").read_text("utf-8")
+    (tmp_path / "locker.toml").write_text(printed.split("<!-- table -->\n```toml\n")[1].split("```")[0], "utf-8")
+    found = [one for one in Detector(folders=[tmp_path]).detect("It is in locker 0815.") if one.type == "LOCKER"]
+    assert [(one.start, one.end, one.recognizer) for one in found] == [(16, 20, "locker")]
+
+
 def test_the_row_and_the_line_of_the_walk_through_are_sound() -> None:
     printed = (DOCS / "adding-a-recognizer.md").read_text("utf-8")
     section = printed.split("## A table row")[1]

@@ -48,9 +48,17 @@ def test_a_file_dropped_into_a_folder_is_a_recognizer(tmp_path: Path, detector: 
     assert detector.detect("Please give VISITOR-1234 a coffee.") == ()
 
 
-def test_a_module_without_recognizers_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "empty.py").write_text("")
-    with pytest.raises(DefinitionError, match=r"empty.*RECOGNIZERS"):
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("empty.py", "", r"empty.*RECOGNIZERS"),
+        ("other.toml", '[[recognizers]]\nid = "a"', r"other\.toml"),
+        ("broken.toml", "[[recognizers]", r"broken\.toml"),
+    ],
+)
+def test_a_file_without_recognizers_is_refused(tmp_path: Path, name: str, content: str, said: str) -> None:
+    (tmp_path / name).write_text(content)
+    with pytest.raises(DefinitionError, match=said):
         Detector(folders=[tmp_path])
 
 

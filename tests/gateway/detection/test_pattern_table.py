@@ -11,6 +11,7 @@ from gateway.detection.recognizers._pattern_table import pattern_table
 LOCKER = EntityType("LOCKER", "account", "The number of a locker.")
 TABLE = r"""
 [parts]
+digit = '\d'
 words = "locker, safe deposit box"
 cue = '''
 (?i)\b(?:locker
@@ -40,7 +41,7 @@ def even(value: str) -> bool | None:
 
 def test_a_table_becomes_recognizers(tmp_path: Path) -> None:
     (tmp_path / "locker.toml").write_text(TABLE, "utf-8")
-    [found] = pattern_table(str(tmp_path / "locker.py"), (LOCKER,), {"even": even}, digit=r"\d")
+    [found] = pattern_table(str(tmp_path / "locker.py"), (LOCKER,), {"even": even})
     assert found.patterns == (Pattern(r"(?i)\b(?:locker|box) (\d{4})\b", 0.7, 1, r"(?i)\b(?:locker|box)"),)
     assert (found.type, found.context, found.validator) == (LOCKER, ("locker", "safe deposit box"), even)
     assert found.examples[0] == Example("locker 4712 is free", "4712", score=0.9)
@@ -84,4 +85,4 @@ def test_expressions_share_a_score_and_their_first_group_is_private(tmp_path: Pa
 def test_an_unsound_table_is_refused(tmp_path: Path, given: str, instead: str, error: type[Exception]) -> None:
     (tmp_path / "locker.toml").write_text(TABLE.replace(given, instead), "utf-8")
     with pytest.raises(error):
-        pattern_table(str(tmp_path / "locker.py"), (LOCKER,), {"even": even}, digit=r"\d")
+        pattern_table(str(tmp_path / "locker.py"), (LOCKER,), {"even": even})

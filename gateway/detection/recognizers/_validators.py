@@ -1,0 +1,207 @@
+"""Validators that the tables of patterns name: of numbers, dates, places, plates, keys and addresses."""
+
+import base64
+import binascii
+import json
+import re
+
+from gateway.detection.data_files import read_toml
+from gateway.detection.entropy import word_set
+from gateway.detection.recognizers._checks import digits_of, icao_digit, is_date, luhn, separators
+from gateway.detection.recognizers._numbers.number import is_number
+from gateway.detection.recognizers.secrets._value_classifier import is_made, is_stand_in, is_strong
+
+_MAX_AGE = 120
+
+
+def human_age(value: str) -> bool | None:
+    digits = "".join(char for char in value if char.isdigit())
+    return None if not digits or 0 < int(digits) <= _MAX_AGE else False
+
+
+_DECIMALS = re.compile(r"\d+(?:\.\d+)?")
+
+
+def on_earth(value: str) -> bool | None:
+    """Checks for at most 90 and 180 degrees, and for enough decimals to tell a street from a city."""
+    latitude, longitude = (float(part) for part in _DECIMALS.findall(value)[:2])
+    decimals = min(len(part.partition(".")[2]) for part in _DECIMALS.findall(value)[:2])
+    return None if latitude <= 90 and longitude <= 180 and (latitude or longitude) and decimals >= 3 else False
+
+
+# `logo@2x.png` is a file, `git@host:path` a repository.
+_FILE_ENDINGS = word_set("png jpg jpeg gif svg webp ico css scss js mjs ts tsx json html htm map pdf mp4")
+
+_REPOSITORY_HOSTS = frozenset({"github.com", "gitlab.com", "bitbucket.org", "ssh.dev.azure.com"})
+
+
+def mailbox(value: str) -> bool | None:
+    local, _, host = value.lower().rpartition("@")
+    if local == "git" and host in _REPOSITORY_HOSTS:
+        return False
+    if host.rpartition(".")[2] in _FILE_ENDINGS:
+        return False
+    return None
+
+
+def postcode(value: str) -> bool | None:
+    """Excludes repeated digits, round numbers and years."""
+    digits = "".join(char for char in value if char.isdigit())
+    if len(set(digits)) == 1 and len(digits) > 3:
+        return False
+    return False if value.isdigit() and (value.endswith("000") or _year(value)) else None
+
+
+def _year(value: str) -> bool:
+    return len(value) == 4 and 1800 <= int(value) <= 2099
+
+
+def ssn(value: str) -> bool | None:
+    return None if len(separators(value)) == 1 and is_number("US_SSN", digits_of(value)) else False
+
+
+def itin(value: str) -> bool | None:
+    return None if len(separators(value)) == 1 and is_number("US_ITIN", digits_of(value)) else False
+
+
+def licence(value: str) -> bool | None:
+    return None if sum(char.isdigit() for char in value) >= 4 else False
+
+
+def no_dates(value: str) -> bool | None:
+    """Returns False for two dates: a sort code and an account number may begin with 20, too."""
+    return False if value[-8:-6] in {"19", "20"} and "00" < min(value[:2], value[3:5]) < "13" else None
+
+
+def polish_account(value: str) -> bool:
+    """Validates the check digits of ISO 13616, in which the country counts as 2521."""
+    digits = value.replace(" ", "")
+    return int(f"{digits[2:]}2521{digits[:2]}") % 97 == 1
+
+
+def imei(value: str) -> bool | None:
+    digits = digits_of(value)
+    return None if luhn(digits) and len(set(digits)) > 2 else False
+
+
+def sim(value: str) -> bool | None:
+    """Some issuers omit the check digit, so a failed check leaves the score of the form."""
+    return None if len(set(digits_of(value))) > 2 else False
+
+
+def serial(value: str) -> bool | None:
+    """Requires at least six characters, two of them digits."""
+    signs = [char for char in value if char.isalnum()]
+    return None if len(signs) >= 6 and sum(char.isdigit() for char in signs) >= 2 and len(set(signs)) > 3 else False
+
+
+_ZONE_DATES = re.compile(r"(\d{6})(\d)[A-Z<]{0,3}[MFX<](\d{6})(\d)")
+
+_ZONE_NUMBER = re.compile(r"[A-Z][A-Z<][A-Z<]{3}([A-Z0-9<]{9})(\d)")
+
+
+def dated(value: str) -> bool | None:
+    """Verifies the check digits of both dates. With fillers, the form suffices."""
+    dates = _ZONE_DATES.search(value)
+    if "<<" in value:
+        return None
+    return bool(dates and icao_digit(dates[1]) == dates[2] and icao_digit(dates[3]) == dates[4])
+
+
+def numbered(value: str) -> bool:
+    """Verifies the check digit of the document number."""
+    number = _ZONE_NUMBER.match(value)
+    return bool(number and icao_digit(number[1]) == number[2])
+
+
+_LONG_JWT_PART = 17
+
+
+def header_decodes(value: str) -> bool | None:
+    header, _, rest = value.partition(".")
+    try:
+        decoded = json.loads(base64.urlsafe_b64decode(header + "=" * (-len(header) % 4)))
+    except (binascii.Error, ValueError):
+        # A token with a copying error still reveals its content.
+        payload, _, signature = rest.partition(".")
+        whole = payload.startswith("ey") and min(len(header), len(payload)) > _LONG_JWT_PART and len(signature) >= 5
+        return None if whole else False
+    return isinstance(decoded, dict) and bool({"alg", "typ", "enc"} & decoded.keys())
+
+
+def pair(value: str) -> bool | None:
+    user, colon, password = value.partition(":")
+    return False if is_stand_in(password if colon else user) or password == user or "/" in user else None
+
+
+def strong_pair(value: str) -> bool | None:
+    return None if is_strong(value.partition(":")[2]) else False
+
+
+def made(value: str) -> bool | None:
+    return None if is_made(value) else False
+
+
+_DATE_PARTS = re.compile(r"(\d+)([/.\-])(\d+)\2(\d+)")
+
+
+def calendar(value: str) -> bool | None:
+    """Requires an existing date, year first or last, with one kind of separator."""
+    parts = _DATE_PARTS.fullmatch(value)
+    if parts is None:
+        return False
+    first, second, third = int(parts[1]), int(parts[3]), int(parts[4])
+    year, orders = (first, [(second, third)]) if first > 31 else (third, [(first, second), (second, first)])
+    full = year if year > 99 else 2000 + year
+    possible = 1500 <= full <= 2200 and any(is_date(full, month, day) for month, day in orders)
+    return None if possible else False
+
+
+def hours(value: str) -> bool | None:
+    day, hour, minute = value[:10], int(value[11:13]), int(value[14:16])
+    return None if calendar(day) is None and hour < 24 and minute < 60 else False
+
+
+def day_and_month(value: str) -> bool | None:
+    first, second = (int(part) for part in value.split("/"))
+    if second > 31:
+        return None if 1 <= first <= 12 and 1900 <= second <= 2100 else False
+    return None if any(is_date(2000, month, day) for month, day in ((first, second), (second, first))) else False
+
+
+_NO_AREAS = frozenset(read_toml(__file__, "vehicle")["words"]["no_areas"].split())
+
+_VIN_VALUES = dict(zip("ABCDEFGHJKLMNPRSTUVWXYZ", (*range(1, 9), *range(1, 6), 7, 9, *range(2, 10)), strict=True))
+
+_VIN_WEIGHTS = (8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2)
+
+_MIXED = re.compile(r"(?=.*\d)(?=.*[A-Z])[A-Z0-9 .\-]+")
+
+
+def vin(value: str) -> bool | None:
+    """Only North America and China require the check digit. Without it, context words are needed."""
+    if not re.search(r"\d", value) or not re.search(r"[A-Z]", value) or not value[-3:].isdigit():
+        return False
+    total = sum(
+        (int(char) if char.isdigit() else _VIN_VALUES[char]) * weight
+        for char, weight in zip(value, _VIN_WEIGHTS, strict=True)
+    )
+    return None if "0123456789X"[total % 11] == value[8] else False
+
+
+def uk_year(value: str) -> bool | None:
+    """Checks the age identifier (02-29 from March, 51-79 from September) and three letters without I and Q."""
+    plate = value.replace(" ", "").upper()
+    known = plate[0] in "ABCDEFGHKLMNOPRSVWY" and plate[1] in "ABCDEFGHJKLMNOPRSTUVWXY"
+    age = int(plate[2:4])
+    return None if known and (2 <= age <= 29 or 51 <= age <= 79) and not set("IQ") & set(plate[4:]) else False
+
+
+def german_plate(value: str) -> bool | None:
+    return False if re.split(r"[ \-]", value, maxsplit=1)[0].lower() in _NO_AREAS else None
+
+
+def plate(value: str) -> bool | None:
+    if re.split(r"[ \-]", value, maxsplit=1)[0].lower() in _NO_AREAS:
+        return False
+    return None if _MIXED.fullmatch(value.upper()) and 4 <= sum(char.isalnum() for char in value) <= 9 else False

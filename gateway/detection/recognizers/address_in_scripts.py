@@ -1,13 +1,14 @@
-"""Postal addresses in Chinese, Japanese, Korean and Cyrillic script.
+"""Postal addresses in other scripts than Latin. The simpler forms are in `address_in_scripts.toml`.
 
-Such an address names places from the largest to the smallest, each with the word for what it is, down to a house with
-a number: `上海市静安区南京西路1266号`, `東京都渋谷区神南1-2-3`, `서울특별시 강남구 테헤란로 123`, `ул. Ленина, д. 5`.
+Chinese, Japanese, Korean and Cyrillic addresses name places from the largest to the smallest, each with the word for
+what it is, down to a house with a number: `上海市静安区南京西路1266号`, `東京都渋谷区神南1-2-3`, `ул. Ленина, д. 5`.
 """
 
 from collections.abc import Iterator, Sequence
 
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
+from gateway.detection.recognizers._pattern_table import pattern_table
 from gateway.detection.recognizers.postal_address import STREET_ADDRESS
 
 _SCORE = 0.8
@@ -30,29 +31,9 @@ _JAPANESE = (
     r"(?: ?[\p{Han}\p{Hiragana}\p{Katakana}ー・A-Za-z]{2,20} ?\d{1,4}号室?)?"
 )
 _JAPANESE_GATE = r"[市区町村郡][^\s、。,;]* ?(?:\d|[一二三四五六七八九十])(?:丁目|番|-|の)"
-# Province or city, district, then a road or a quarter and a number.
-_KOREAN = (
-    r"(?:\p{Hangul}{1,7}(?:특별시|광역시|자치시|자치도|도|시|군|구|읍|면),?[ ]){1,4}"
-    r"\p{Hangul}[\p{Hangul}\d]{0,11}(?:로|길|동|리)(?:\d{1,3}번?길)?[ ]?\d{1,4}(?:-\d{1,4})?(?:번지)?"
-    r"(?:,?[ ](?:\p{Hangul}{1,10}[ ])?\d{1,4}(?:동|호|층)){0,3}"
-)
-_KOREAN_GATE = r"(?:시|군|구|읍|면),?[ ]\p{Hangul}[\p{Hangul}\d]*(?:로|길|동|리)[\d ]*\d"
-# A kind of street and its name, a house, and perhaps a block, flat or entrance; a town before it.
-_STREET = (
-    r"(?i:ул(?:иця|ица|\.)|вул(?:иця|\.)|улица|пр(?:-т|осп(?:ект|\.))|пер(?:еулок|\.)|пров(?:улок|\.)|бул(?:ьвар|\.)"
-    r"|б-р|ш(?:оссе|\.)|наб(?:ережная|\.)|пл(?:ощадь|оща|\.)|проезд|тупик)"
-)
-_FLAT = r"(?i:корп(?:ус|\.)?|к\.|стр\.|кв(?:артира|\.)|оф(?:ис|\.)|под\.|эт\.|бл\.|вх\.|ап\.)"
-_CYRILLIC = (
-    r"(?:(?:\d{5,6}, ?)?(?i:г\.|м\.|гр\.|город) ?\p{Cyrillic}[\p{Cyrillic}\-]{2,24}, ?)?"
-    rf"{_STREET} ?(?:\d{{1,3}}-?(?:й|я|го)? )?\p{{Lu}}[\p{{Cyrillic}}\-]*(?:[ ][\p{{Cyrillic}}\-]+){{0,3}},? ?"
-    r"(?i:д(?:ом|\.)|буд(?:инок|\.)|№)? ?\d{1,4}(?:[\-/]?\d{1,3}|[ ]?\p{Cyrillic})?"
-    rf"(?:,? ?{_FLAT} ?\d{{1,4}}){{0,4}}"
-)
-_CYRILLIC_GATE = rf"(?:^|[\s,(:;\"']){_STREET} ?[^\n\d]*\d"
 
 _IN_CHINESE, _IN_JAPANESE = 0, 1
-_FORMS = tuple(map(compile_pattern, (_CHINESE, _JAPANESE, _KOREAN, _CYRILLIC)))
+_FORMS = tuple(map(compile_pattern, (_CHINESE, _JAPANESE)))
 # What is counted, after a range of numbers: `新宿区で2-3日`.
 _COUNTED = tuple(sign.encode() for sign in "日月年週回人名円億万個件時分倍点%")
 # Words that Chinese writes before an address without a blank.
@@ -82,7 +63,7 @@ RECOGNIZERS = (
     FunctionRecognizer(
         "address.scripts",
         (STREET_ADDRESS,),
-        (_CHINESE_GATE, _JAPANESE_GATE, _KOREAN_GATE, _CYRILLIC_GATE),
+        (_CHINESE_GATE, _JAPANESE_GATE),
         _find,
         examples=(
             Example("住在上海市静安区南京西路1266号。", "上海市静安区南京西路1266号"),
@@ -96,4 +77,5 @@ RECOGNIZERS = (
             "第三届会议在1号厅举行",
         ),
     ),
+    *pattern_table(__file__, (STREET_ADDRESS,)),
 )

@@ -4,6 +4,7 @@ import base64
 import binascii
 import json
 import re
+from hashlib import sha256
 
 from gateway.detection.data_files import read_toml
 from gateway.detection.entropy import word_set
@@ -205,3 +206,44 @@ def plate(value: str) -> bool | None:
     if re.split(r"[ \-]", value, maxsplit=1)[0].lower() in _NO_AREAS:
         return False
     return None if _MIXED.fullmatch(value.upper()) and 4 <= sum(char.isalnum() for char in value) <= 9 else False
+
+
+_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+_BECH32 = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
+_GENERATOR = (0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)
+_BECH32_CHECK, _BECH32M_CHECK = 1, 0x2BC830A3
+
+
+def _base58(value: str) -> int:
+    number = 0
+    for char in value:
+        number = number * 58 + _BASE58.index(char)
+    return number
+
+
+def base58check(value: str) -> bool:
+    number = _base58(value)
+    if number >> 200:
+        return False
+    raw = number.to_bytes(25)
+    return sha256(sha256(raw[:21]).digest()).digest()[:4] == raw[21:]
+
+
+def varied_wallet(value: str) -> bool | None:
+    return None if len(set(value.lower())) > 6 else False
+
+
+def bech32(value: str) -> bool:
+    if value not in {value.lower(), value.upper()}:
+        return False
+    human, _, data = value.lower().rpartition("1")
+    values = [ord(char) >> 5 for char in human] + [0] + [ord(char) & 31 for char in human]
+    values += [_BECH32.index(char) for char in data]
+    check = 1
+    for item in values:
+        top = check >> 25
+        check = (check & 0x1FFFFFF) << 5 ^ item
+        for bit, generator in enumerate(_GENERATOR):
+            if top >> bit & 1:
+                check ^= generator
+    return check in {_BECH32_CHECK, _BECH32M_CHECK}

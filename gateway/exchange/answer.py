@@ -4,14 +4,14 @@ A stream has been restored by then, with the same guard (`answer_guard`), in the
 """
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
 from gateway.detection.recognizer import EntityType
 from gateway.errors import BadUpstream, GatewayError
-from gateway.exchange.answer_guard import CONTENT_FILTERED, AnswerGuard
+from gateway.exchange.answer_guard import CONTENT_FILTERED, AnswerGuard, Detect
 from gateway.exchange.earlier_answers import EarlierAnswers
 from gateway.exchange.messages import StreamEnd, StreamPlan
 from gateway.exchange.records import Records
@@ -19,7 +19,6 @@ from gateway.exchange.state import Exchange
 from gateway.exchange.streaming import AnswerStream
 from gateway.guard import GuardContext, Verdict
 from gateway.http.strict_json import dump, parse_object
-from gateway.models import Entity
 from gateway.protection.protector import Protector
 from gateway.wires import AnswerText, Body
 from gateway.workers.thread_pool import Workers
@@ -100,19 +99,10 @@ class Answers:
 
     def plan(self, exchange: Exchange, *, hold: bool = False) -> StreamPlan:
         """Returns what restoring a streamed answer takes. Only held answers are searched for types of new values."""
-        types = self._types.keys() if hold else self._types.keys() & exchange.placeholders.vocabulary.types
-        return StreamPlan(
-            exchange.placeholders,
-            exchange.scope,
-            exchange.policy.guard,
-            {name: self._types[name] for name in types},
-            exchange.body,
-            exchange.request_id,
-            exchange.framing or "sse",
-            exchange.note() if exchange.annotated else None,
-            exchange.policy.restore,
-            hold,
-        )
+        known = exchange.placeholders.vocabulary.types
+        types = self._types if hold else {name: self._types[name] for name in self._types.keys() & known}
+        note = exchange.note() if exchange.annotated else None
+        return StreamPlan(_guard(exchange, types), exchange.request_id, exchange.framing or "sse", note, hold)
 
     def restore(self, exchange: Exchange, status: int, body: bytes) -> Restored:
         """Guards and restores a body. Never raises."""
@@ -146,7 +136,7 @@ class Answers:
         texts: list[AnswerText] = []
         for text in exchange.wire.answer_texts(answer):
             (echoes if text.repeats(exchange.body) else texts).append(text)
-        guard = self._guard(exchange)
+        guard = _guard(exchange, self._types, self._detecting(exchange))
         verdict = guard.inspect(texts)
         if verdict.action == "replace":
             exchange.wire.refuse_answer(answer, CONTENT_FILTERED)
@@ -161,7 +151,7 @@ class Answers:
     def _restore_stream(self, exchange: Exchange, status: int, body: bytes) -> Restored:
         """Restores a streamed answer of which the guard has to see every text as a whole."""
         plan = self.plan(exchange, hold=True)
-        stream = AnswerStream(exchange.wire, plan, limit=len(body), detect=partial(self._detect, exchange))
+        stream = AnswerStream(exchange.wire, plan, limit=len(body), detect=self._detecting(exchange))
         content = stream.feed(body) + stream.finish()
         end = stream.result(status)
         if not stream.has_begun and end.outcome == "answered":
@@ -172,7 +162,7 @@ class Answers:
     def _review(self, exchange: Exchange, restored: Restored, end: StreamEnd) -> Restored:
         """Has the guard look at all that was streamed. Never raises."""
         try:
-            seen = self._guard(exchange).inspect(end.texts)
+            seen = _guard(exchange, self._types, self._detecting(exchange)).inspect(end.texts)
         except Exception as error:  # noqa: BLE001 - the answer is complete; only its report is not
             _log.error("the review of a stream failed: %s", type(error).__name__)
             return restored
@@ -180,10 +170,10 @@ class Answers:
         missed = end.action == "pass" and seen.action != "pass"
         return restored._replace(verdict=replace(seen, action="flag" if missed else end.action))
 
-    def _guard(self, exchange: Exchange) -> AnswerGuard:
-        context = GuardContext(exchange.placeholders, exchange.scope, exchange.body, self._types)
-        policy = exchange.policy
-        return AnswerGuard(context, policy.guard, policy.restore, partial(self._detect, exchange))
+    def _detecting(self, exchange: Exchange) -> Detect:
+        return lambda text: self._patterns.detect(text, exchange.placeholders)
 
-    def _detect(self, exchange: Exchange, text: str) -> Sequence[Entity]:
-        return self._patterns.detect(text, exchange.placeholders)
+
+def _guard(exchange: Exchange, types: Mapping[str, EntityType], detect: Detect | None = None) -> AnswerGuard:
+    context = GuardContext(exchange.placeholders, exchange.scope, exchange.body, types)
+    return AnswerGuard(context, exchange.policy.guard, exchange.policy.restore, detect)

@@ -1,16 +1,14 @@
 """The messages between a listener and the gateway: plain values, since the two may be separate processes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
-from gateway.detection.recognizer import EntityType
+from gateway.exchange.answer_guard import AnswerGuard
 from gateway.guard.verdict import GuardAction
 from gateway.http.types import Address, Field
 from gateway.models import ReceiptRef
-from gateway.placeholders import Placeholders, RestoreScope
-from gateway.policy.document import GuardDocument, RestoreDocument
 from gateway.wires import AnswerText, Body, Framing
 
 
@@ -46,19 +44,14 @@ class Call(NamedTuple):
 class StreamPlan:
     """What restoring a streamed answer takes. It is never stored.
 
-    `request` is the protected request. `note` is the gateway's member of the last event, if the client gets one.
-    `hold` keeps every text until it is complete.
+    `note` is the gateway's member of the last event, if the client gets one. `hold` keeps every text until it is
+    complete.
     """
 
-    placeholders: Placeholders = field(repr=False)
-    scope: RestoreScope = field(repr=False)
-    guard: GuardDocument
-    types: Mapping[str, EntityType] = field(repr=False)
-    request: bytes = field(repr=False)
+    guard: AnswerGuard = field(repr=False)
     request_id: str
     framing: Framing = "sse"
     note: Body | None = field(default=None, repr=False)
-    restore: RestoreDocument = field(default_factory=RestoreDocument)
     hold: bool = False
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -116,13 +109,6 @@ class NativeResponse(NamedTuple):
     guard: str | None = None
 
 
-class RestoredAnswer(NamedTuple):
-    """An answer for the client, and the guard's verdict on it as in the answer's `svc.guard`."""
-
-    body: bytes
-    guard: dict[str, Any] | None = None
-
-
 class CheckedHead(NamedTuple):
     """What is known of a call by its head: how many bytes of body may be read, and whose it is, if anyone's."""
 
@@ -148,8 +134,11 @@ class Gateway(Protocol):
         Raises GatewayError, which names the receipt if one was written.
         """
 
-    async def close(self, request_id: str, status: int, body: bytes) -> RestoredAnswer:
-        """Guards and restores the upstream's answer, and records the outcome."""
+    async def close(self, request_id: str, status: int, body: bytes) -> tuple[bytes, dict[str, Any] | None]:
+        """Guards and restores the upstream's answer, and records the outcome.
+
+        Returns the answer for the client, and the guard's verdict on it as in the answer's `svc.guard`.
+        """
 
     async def end(self, request_id: str, end: StreamEnd) -> dict[str, Any] | None:
         """Records the outcome of a streamed answer, and returns the guard's verdict on all of it."""

@@ -102,8 +102,8 @@ class Operations:
                 conversation.blocks, policy, conversation.privacy_mode, block=False, remember_for=caller.remembered_as
             )
             (spans,) = found.spans
-            size = estimate(question.text)
-            assessment = self._protection.assess(spans, found.kept, [question.text], conversation, policy, size)
+            protected = Protected(list(spans), list(found.kept), tokens=(estimate(question.text), 0))
+            assessment = self._protection.assess(protected, [question.text], conversation, policy)
             entities = [(span.entity(), span.action) for span in spans]
             entities += [(entity, Action.KEEP) for entity in found.kept]
             entities.sort(key=lambda each: (each[0].start, -each[0].end))
@@ -198,13 +198,11 @@ class Operations:
             (spans,) = found.spans
             key = session.placeholder_key
             sharded = shard(text, spans, found.kept, types=types, policy=policy, mode=mode, session_key=key, **bounds)
-            size = estimate(text)
-            assessment = self._protection.assess(spans, found.kept, [text], conversation, policy, size)
             urls = [urls_with_placeholders(each.protected_text) for each in sharded.compartments]
-            sent = sum(each.tokens for each in sharded.compartments)
-            protected = Protected(list(spans), list(found.kept), urls=frozenset().union(*urls), tokens=(size, sent))
+            tokens = estimate(text), sum(each.tokens for each in sharded.compartments)
+            protected = Protected(list(spans), list(found.kept), urls=frozenset().union(*urls), tokens=tokens)
             protected.values = dict.fromkeys(text[span.start : span.end] for span in spans)
-            return sharded, protected, assessment
+            return sharded, protected, self._protection.assess(protected, [text], conversation, policy)
 
         with described(conversation, policy, types):
             sharded, protected, assessment = await self._protection.work(job, caller, [question.text])

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from math import ceil
 
-from gateway.assessment import Assessment, Finding, assess
+from gateway.assessment import Assessment, assess
 from gateway.auth.key_permissions import permitted_policy
 from gateway.auth.quotas import Quotas
 from gateway.errors import BadRequest, NotFound
@@ -173,28 +173,26 @@ class Protection:
         protected = self.protector.protect(
             conversation.blocks, policy, conversation.privacy_mode, placeholders, remember_for=caller.remembered_as
         )
-        size, _ = protected.tokens
-        assessment = self.assess(protected.hidden, protected.kept, texts, conversation, policy, size, advice=advice)
+        assessment = self.assess(protected, texts, conversation, policy, advice=advice)
         if len(placeholders):
             after = [text for block in conversation.blocks for field in block for text in field.protected()]
+            size, _ = protected.tokens
             protected.tokens = size, _size_after(size, after, protected, placeholders)
         return protected, assessment
 
     def assess(
         self,
-        hidden: Sequence[Finding],
-        kept: Sequence[Finding],
+        protected: Protected,
         texts: Sequence[str],
         conversation: Conversation,
         policy: Policy,
-        size: int,
         *,
         advice: bool = True,
     ) -> Assessment:
-        """Rates the risk of a conversation of about `size` tokens and decides on its route."""
+        """Rates the risk of a conversation, whose texts were these, and decides on its route."""
         return assess(
-            hidden,
-            kept=kept,
+            protected.hidden,
+            kept=protected.kept,
             texts=texts,
             types=self.protector.types,
             task=conversation.task,
@@ -202,7 +200,7 @@ class Protection:
             mode=conversation.privacy_mode,
             local_available=self._local_available,
             attachments=conversation.attachments,
-            tokens=size,
+            tokens=protected.tokens[0],
             advice=advice,
         )
 

@@ -16,7 +16,6 @@ from gateway.exchange.messages import (
     ForwardedRequest,
     Listener,
     NativeResponse,
-    RestoredAnswer,
     StreamEnd,
 )
 from gateway.exchange.state import Exchange
@@ -145,12 +144,12 @@ class Dispatcher:
         operation = "chat" if call.wire else "other"
         await self._records.refused(error, call.request_id, operation, lambda: self._admission.caller_of(call))
 
-    async def close(self, request_id: str, status: int, body: bytes) -> RestoredAnswer:
+    async def close(self, request_id: str, status: int, body: bytes) -> tuple[bytes, dict[str, Any] | None]:
         exchange = self._exchanges.pop(request_id, None)
         if exchange is None:
-            return RestoredAnswer(body)
+            return body, None
         restored = await self._answers.close(exchange, status, body)
-        return RestoredAnswer(restored, exchange.verdict.as_dict() if exchange.verdict else None)
+        return restored, exchange.verdict.as_dict() if exchange.verdict else None
 
     async def end(self, request_id: str, end: StreamEnd) -> dict[str, Any] | None:
         exchange = self._exchanges.pop(request_id, None)

@@ -24,7 +24,6 @@ from gateway.exchange.messages import (
     ForwardedRequest,
     Gateway,
     NativeResponse,
-    RestoredAnswer,
     StreamEnd,
 )
 from gateway.workers.cores import share_one_core
@@ -66,8 +65,8 @@ class RemoteGateway:
         opened: ForwardedRequest | NativeResponse = await self._link.call("open", call)
         return opened
 
-    async def close(self, request_id: str, status: int, body: bytes) -> RestoredAnswer:
-        restored: RestoredAnswer = await self._link.call("close", request_id, status, body)
+    async def close(self, request_id: str, status: int, body: bytes) -> tuple[bytes, dict[str, Any] | None]:
+        restored: tuple[bytes, dict[str, Any] | None] = await self._link.call("close", request_id, status, body)
         return restored
 
     async def end(self, request_id: str, end: StreamEnd) -> dict[str, Any] | None:

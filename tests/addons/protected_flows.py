@@ -16,13 +16,14 @@ from addons.patches.connection_limits import Clients, ClientState
 from addons.protect import Protect
 from gateway.auth.credentials import KeySearch
 from gateway.errors import Forbidden
+from gateway.exchange.answer_guard import AnswerGuard
 from gateway.exchange.messages import (
     CheckedHead,
     ForwardedRequest,
     NativeResponse,
-    RestoredAnswer,
     StreamPlan,
 )
+from gateway.guard import GuardContext
 from gateway.models import ReceiptRef
 from gateway.placeholders import Placeholders, RestoreScope
 from gateway.policy.document import GuardDocument
@@ -38,7 +39,7 @@ SECRET = b"Bearer sk-canary-of-the-upstream"
 FORWARDED = ForwardedRequest(
     "https://api.example/v1/chat/completions", [(b"authorization", SECRET)], b"protected", RECEIPT, True
 )
-PLAN = StreamPlan(Placeholders(b"k" * 32), RestoreScope("source"), GuardDocument(), {}, b"{}", "req_1")
+PLAN = StreamPlan(AnswerGuard(GuardContext(Placeholders(b"k" * 32), RestoreScope("source")), GuardDocument()), "req_1")
 NATIVE = NativeResponse(200, [(b"content-type", b"text/plain"), (b"content-length", b"4")], b"page", "/docs")
 SSE = {"content-type": "text/event-stream"}
 
@@ -49,7 +50,7 @@ class FakeGateway:
     def __init__(self) -> None:
         self.check_head = self._asked("check_head", CheckedHead(LARGE, "key_1"))
         self.open = self._asked("open", FORWARDED)
-        self.close = self._asked("close", RestoredAnswer(b"restored", {"action": "pass"}))
+        self.close = self._asked("close", (b"restored", {"action": "pass"}))
         self.end = self._asked("end", {"action": "flag"})
         self.results: dict[str, Any] = {}
         self.calls: list[str] = []

@@ -2,16 +2,16 @@
 
 import logging
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import orjson
 
 from gateway.errors import BadUpstream, GatewayError
-from gateway.exchange.answer_guard import CONTENT_FILTERED, AnswerGuard, Detect, Withheld
+from gateway.exchange.answer_guard import CONTENT_FILTERED, Detect, Withheld
 from gateway.exchange.messages import StreamEnd, StreamPlan
 from gateway.exchange.streaming.channels import Channel
 from gateway.exchange.streaming.framing import Event, reader
-from gateway.guard import GuardContext
 from gateway.http.strict_json import dump
 from gateway.http.upstream_failures import Fault
 from gateway.placeholders.json_text import is_document
@@ -34,8 +34,7 @@ class AnswerStream:
         self._plan = plan
         self.framing = plan.framing
         self._reader = reader(plan.framing)
-        context = GuardContext(plan.placeholders, plan.scope, plan.request, plan.types)
-        self._guarded = AnswerGuard(context, plan.guard, plan.restore, detect)
+        self._guarded = replace(plan.guard, detect=detect)
         self._channels: dict[ChannelId, Channel] = {}
         # The last event of each channel, from which one with the held rest can be made.
         self._last: dict[ChannelId, tuple[Event, Body]] = {}
@@ -229,7 +228,7 @@ class AnswerStream:
         known = self._given.get((text.kind, text.tool, text.text))
         if known is not None:
             return known
-        if text.repeats(self._plan.request):
+        if text.repeats(self._guarded.context.request):
             given = self._guarded.restored(text)
         else:
             self._texts.append(text)

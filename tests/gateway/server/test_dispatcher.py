@@ -77,12 +77,12 @@ async def test_what_came_back_is_restored_once(dispatcher: Dispatcher, container
     assert isinstance(entered, ForwardedRequest)
     (placeholder,) = entered.placeholders
     answer = {"choices": [{"index": 0, "message": {"role": "assistant", "content": f"Done: {placeholder}"}}]}
-    restored = await dispatcher.close("req_0c", 200, orjson.dumps(answer))
-    assert orjson.loads(restored.body)["choices"][0]["message"]["content"] == "Done: anna@acme.test"
-    assert restored.guard is not None
+    restored, verdict = await dispatcher.close("req_0c", 200, orjson.dumps(answer))
+    assert orjson.loads(restored)["choices"][0]["message"]["content"] == "Done: anna@acme.test"
+    assert verdict is not None
     # It is over: the same answer once more opens nothing, and the outcome stays.
-    again = await dispatcher.close("req_0c", 200, orjson.dumps(answer))
-    assert again.body == orjson.dumps(answer)
+    again, _ = await dispatcher.close("req_0c", 200, orjson.dumps(answer))
+    assert again == orjson.dumps(answer)
     dispatcher.fail("req_0c", "failed")
     assert await outcome(container, "req_0c") == "answered"
 
@@ -98,8 +98,8 @@ async def test_an_answer_in_json_stays_json(dispatcher: Dispatcher) -> None:
     contents = (document, [{"type": "text", "text": document}], f"```json\n{document}\n```")
     messages = [{"role": "assistant", "content": content, "refusal": document} for content in contents]
     answer = {"choices": [{"index": index, "message": message} for index, message in enumerate(messages)]}
-    left = await dispatcher.close("req_11", 200, orjson.dumps(answer))
-    whole, parts, fenced = (choice["message"] for choice in orjson.loads(left.body)["choices"])
+    left, _ = await dispatcher.close("req_11", 200, orjson.dumps(answer))
+    whole, parts, fenced = (choice["message"] for choice in orjson.loads(left)["choices"])
     for text in (whole["content"], whole["refusal"], parts["content"][0]["text"]):
         assert orjson.loads(text) == {"address": [address], "n": 1.5}
         assert text.endswith('"], "n": 1.50}')
@@ -121,7 +121,7 @@ async def test_keys_are_restored_in_their_places(dispatcher: Dispatcher, path: s
     many = {f"{placeholder} {number}": number for number in range(1000)}
     said = echoed["metadata"]
     answer = {"id": "it_1", "metadata": said, "data": {**said}, "taken": taken, "many": many}
-    restored = orjson.loads((await dispatcher.close(request_id, 200, orjson.dumps(answer))).body)
+    restored = orjson.loads((await dispatcher.close(request_id, 200, orjson.dumps(answer)))[0])
     for found in (restored["metadata"], restored["data"]):
         assert [*found.items()] == [*own.items()]
     # Two members cannot have one key.
@@ -224,11 +224,11 @@ async def test_a_stream_is_restored_for_the_request_that_crossed(dispatcher: Dis
     entered = await opened(dispatcher, call("req_0f", {"stream": True}, editable=True))
     assert isinstance(entered, ForwardedRequest)
     assert entered.plan is not None
-    assert entered.plan.request == entered.body
+    assert entered.plan.guard.context.request == entered.body
     shorter = entered.body.replace(b"Write to", b"Ask")
     edited = await dispatcher.edit("req_0f", shorter)
     assert edited.plan is not None
-    assert orjson.loads(edited.plan.request) == orjson.loads(shorter)
+    assert orjson.loads(edited.plan.guard.context.request) == orjson.loads(shorter)
     dispatcher.fail("req_0f", "failed")
 
 

@@ -9,10 +9,12 @@ from typing import Any
 
 import httpx2
 
+from gateway.exchange.answer_guard import AnswerGuard
 from gateway.exchange.messages import StreamEnd, StreamPlan
 from gateway.exchange.streaming import AnswerStream
+from gateway.guard import GuardContext
 from gateway.placeholders import Placeholders, RestoreScope
-from gateway.policy.document import GuardDocument
+from gateway.policy.document import GuardDocument, RestoreDocument
 from gateway.wires import Body, Wire
 from tests.lazy import Lazy
 
@@ -42,7 +44,8 @@ def plan(placeholders: Placeholders, request: Any = None, guard: Any = None, **m
     if not isinstance(guard, GuardDocument):
         guard = GuardDocument(**{**dict.fromkeys(GuardDocument.model_fields, "off"), **(guard or {})})
     body = json.dumps(request or {}, ensure_ascii=False, separators=(",", ":")).encode()
-    return StreamPlan(placeholders, RestoreScope("source"), guard, {}, body, "req_1", **more)
+    context = GuardContext(placeholders, RestoreScope("source"), body, {})
+    return StreamPlan(AnswerGuard(context, guard, more.pop("restore", RestoreDocument())), "req_1", **more)
 
 
 def replay(wire: Wire, pieces: Iterable[bytes], of: StreamPlan) -> tuple[bytes, StreamEnd]:

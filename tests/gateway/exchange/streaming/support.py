@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 
+from gateway.exchange.answer_guard import AnswerGuard
 from gateway.exchange.messages import StreamPlan
 from gateway.exchange.streaming import AnswerStream
 from gateway.guard import GuardContext, inspect
@@ -75,7 +76,8 @@ def stream_of(
     limit: int = LIMIT,
     hold: bool = False,
 ) -> AnswerStream:
-    plan = StreamPlan(placeholders, scope, guard or GuardDocument(), {}, request, "r", note=note, hold=hold)
+    rules = AnswerGuard(GuardContext(placeholders, scope, request, {}), guard or GuardDocument())
+    plan = StreamPlan(rules, "r", note=note, hold=hold)
     return AnswerStream(WIRE, plan, limit=limit)
 
 

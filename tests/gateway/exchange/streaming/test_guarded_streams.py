@@ -40,7 +40,8 @@ def sse(bodies: list[Body]) -> bytes:
 
 
 def stream(guard: GuardDocument | None = None) -> AnswerStream:
-    plan = StreamPlan(PLACEHOLDERS, RestoreScope("source"), guard or GuardDocument(), {}, b"{}", "req_1")
+    context = GuardContext(PLACEHOLDERS, RestoreScope("source"), b"{}", {})
+    plan = StreamPlan(AnswerGuard(context, guard or GuardDocument()), "req_1")
     return AnswerStream(WIRE, plan, limit=10**6)
 
 

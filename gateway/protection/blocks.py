@@ -15,7 +15,7 @@ type TextPlace = tuple[int, int]
 
 
 @dataclass(slots=True)
-class Found:
+class BlockFindings:
     """The result for one block: `spans[i]` are hidden in its i-th text; `kept` are the findings left in clear.
 
     `tokens` estimates the size of the texts. `is_prose` tells that no URL of the protected texts holds a placeholder,
@@ -79,7 +79,7 @@ def with_full_names(texts: Sequence[str], recognized: Sequence[Spans], hidden: S
 
 def hidden_earlier(
     new: KnownValues,
-    before: Sequence[tuple[Block, Found]],
+    before: Sequence[tuple[Block, BlockFindings]],
     earlier: Mapping[TextPlace, Spans],
     forms: TextForms,
     *,

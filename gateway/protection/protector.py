@@ -27,7 +27,7 @@ from gateway.errors import Forbidden, Unavailable
 from gateway.models import Action, Entity, PrivacyMode, Transformation
 from gateway.placeholders import Placeholders, urls_with_placeholders
 from gateway.policy import Policy, Rule
-from gateway.protection.blocks import Block, Found, TextPlace, hidden_earlier, with_full_names
+from gateway.protection.blocks import Block, BlockFindings, TextPlace, hidden_earlier, with_full_names
 from gateway.protection.known_values import KnownValues, TextForms, united
 from gateway.protection.operators import apply_action
 from gateway.protection.protocol_names import as_declared
@@ -100,7 +100,7 @@ class Protector:
         block: bool = True,
         own: Placeholders | None = None,
         remember_for: str | None = None,
-    ) -> list[Found]:
+    ) -> list[BlockFindings]:
         """Finds what the policy hides in each block. Changes nothing.
 
         Placeholders minted by the session `own` are skipped; any other is searched like the text around it. Blocks that
@@ -110,15 +110,15 @@ class Protector:
         """
         recall = None if remember_for is None else Recall(self._memory, remember_for)
         forms = TextForms()
-        known, waiting = KnownValues(forms=forms), list[tuple[Block, Found]]()
+        known, waiting = KnownValues(forms=forms), list[tuple[Block, BlockFindings]]()
         chain = f"{policy.hash}\n{mode}\n{self._finder.version}".encode()
-        searched: list[tuple[Block, Found]] = []
+        searched: list[tuple[Block, BlockFindings]] = []
         earlier: Mapping[TextPlace, Spans] = {}
         before = ""
         for fields in blocks:
             texts = [_covered(text, own) for each in fields for text in each.texts]
             current = Block.of(fields, texts)
-            found: Found | None = None if texts else Found((), (), earlier=earlier)
+            found: BlockFindings | None = None if texts else BlockFindings((), (), earlier=earlier)
             if recall is not None and found is None:
                 chain = recall.digest(chain, current.digested(len(searched)))
                 found = recall.get(chain)
@@ -188,7 +188,7 @@ class Protector:
 
     def _search(
         self, before: str, block: Block, policy: Policy, mode: PrivacyMode, known: KnownValues, recall: Recall | None
-    ) -> tuple[Found, Sequence[Spans]]:
+    ) -> tuple[BlockFindings, Sequence[Spans]]:
         """Returns what is hidden in a block, and the spans that were recognized in it, without repeated values.
 
         `before` is the text that precedes the block.
@@ -213,7 +213,7 @@ class Protector:
             known.with_unsure(text, each).repeats(text, each, is_compound=number in block.compounds, place=place)
             for number, (text, each, place) in enumerate(zip(texts, hidden, block.places, strict=True))
         )
-        return Found(spans, tuple(kept), sum(map(estimate, texts))), hidden
+        return BlockFindings(spans, tuple(kept), sum(map(estimate, texts))), hidden
 
     def _hidden(
         self, text: str, detected: Iterable[Entity], policy: Policy, mode: PrivacyMode, kept: list[Entity]
@@ -240,15 +240,15 @@ class Protector:
 
 
 def _as_sent(
-    blocks: Sequence[Sequence[MessageField]], found: Sequence[Found], earlier: Mapping[TextPlace, Spans]
-) -> list[Found]:
+    blocks: Sequence[Sequence[MessageField]], found: Sequence[BlockFindings], earlier: Mapping[TextPlace, Spans]
+) -> list[BlockFindings]:
     """Returns the findings of the blocks with those that later blocks revealed, and names as they are declared.
 
     Neither the memory nor later blocks depend on these, since other fields may have the same texts.
     """
     names: dict[str, Spans] = {}
     revealed = {number for number, _ in earlier}
-    result: list[Found] = []
+    result: list[BlockFindings] = []
     for number, (fields, each) in enumerate(zip(blocks, found, strict=True)):
         spans: Sequence[Spans] = each.spans
         if number in revealed:
@@ -308,8 +308,8 @@ def _rule_for(type: str, types: Mapping[str, EntityType], policy: Policy, mode: 
 
 
 def _escape_literals(
-    blocks: Sequence[Sequence[MessageField]], found: list[Found], placeholders: Placeholders
-) -> list[Found]:
+    blocks: Sequence[Sequence[MessageField]], found: list[BlockFindings], placeholders: Placeholders
+) -> list[BlockFindings]:
     """Applies rule 4 of this module. Placeholders that a native session had before belong to its owner and stay."""
     before = {entry.placeholder for entry in placeholders.entries()}
     texts = [[text for each in block for text in each.texts] for block in blocks]
@@ -326,7 +326,7 @@ def _escape_literals(
         if not minted or not placeholders.any_in(whole):
             return found
         taken: set[str] = set()
-        escaped: list[Found] = []
+        escaped: list[BlockFindings] = []
         for index, (block, result) in enumerate(zip(texts, found, strict=True)):
             all_spans = list(result.spans)
             for position, text in enumerate(block):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from gateway.detection.recognizer import EntityType
 from gateway.errors import BadUpstream, GatewayError
-from gateway.exchange.answer_guard import CONTENT_FILTERED, AnswerGuard, Detect
+from gateway.exchange.answer_guard import CONTENT_FILTERED, AnswerGuard
 from gateway.exchange.earlier_answers import EarlierAnswers
 from gateway.exchange.messages import StreamEnd, StreamPlan
 from gateway.exchange.records import Records
@@ -98,11 +98,10 @@ class Answers:
         return restored
 
     def plan(self, exchange: Exchange, *, hold: bool = False) -> StreamPlan:
-        """Returns what restoring a streamed answer takes. Only held answers are searched for types of new values."""
-        known = exchange.placeholders.vocabulary.types
-        types = self._types if hold else {name: self._types[name] for name in self._types.keys() & known}
+        """Returns what restoring a streamed answer takes. Only held answers are searched for new values."""
         note = exchange.note() if exchange.annotated else None
-        return StreamPlan(_guard(exchange, types), exchange.request_id, exchange.framing or "sse", note, hold)
+        guard = self._guard(exchange, reads_all=hold)
+        return StreamPlan(guard, exchange.request_id, exchange.framing or "sse", note, hold)
 
     def restore(self, exchange: Exchange, status: int, body: bytes) -> Restored:
         """Guards and restores a body. Never raises."""
@@ -136,7 +135,7 @@ class Answers:
         texts: list[AnswerText] = []
         for text in exchange.wire.answer_texts(answer):
             (echoes if text.repeats(exchange.body) else texts).append(text)
-        guard = _guard(exchange, self._types, self._detecting(exchange))
+        guard = self._guard(exchange)
         verdict = guard.inspect(texts)
         if verdict.action == "replace":
             exchange.wire.refuse_answer(answer, CONTENT_FILTERED)
@@ -151,7 +150,7 @@ class Answers:
     def _restore_stream(self, exchange: Exchange, status: int, body: bytes) -> Restored:
         """Restores a streamed answer of which the guard has to see every text as a whole."""
         plan = self.plan(exchange, hold=True)
-        stream = AnswerStream(exchange.wire, plan, limit=len(body), detect=self._detecting(exchange))
+        stream = AnswerStream(exchange.wire, plan, limit=len(body))
         content = stream.feed(body) + stream.finish()
         end = stream.result(status)
         if not stream.has_begun and end.outcome == "answered":
@@ -162,7 +161,7 @@ class Answers:
     def _review(self, exchange: Exchange, restored: Restored, end: StreamEnd) -> Restored:
         """Has the guard look at all that was streamed. Never raises."""
         try:
-            seen = _guard(exchange, self._types, self._detecting(exchange)).inspect(end.texts)
+            seen = self._guard(exchange).inspect(end.texts)
         except Exception as error:  # noqa: BLE001 - the answer is complete; only its report is not
             _log.error("the review of a stream failed: %s", type(error).__name__)
             return restored
@@ -170,10 +169,11 @@ class Answers:
         missed = end.action == "pass" and seen.action != "pass"
         return restored._replace(verdict=replace(seen, action="flag" if missed else end.action))
 
-    def _detecting(self, exchange: Exchange) -> Detect:
-        return lambda text: self._patterns.detect(text, exchange.placeholders)
-
-
-def _guard(exchange: Exchange, types: Mapping[str, EntityType], detect: Detect | None = None) -> AnswerGuard:
-    context = GuardContext(exchange.placeholders, exchange.scope, exchange.body, types)
-    return AnswerGuard(context, exchange.policy.guard, exchange.policy.restore, detect)
+    def _guard(self, exchange: Exchange, *, reads_all: bool = True) -> AnswerGuard:
+        """Returns the guard of an answer. One that does not read all of it can be sent to another process."""
+        policy, placeholders = exchange.policy, exchange.placeholders
+        types, detect = self._types, partial(self._patterns.detect, own=placeholders) if reads_all else None
+        if not reads_all:
+            types = {name: types[name] for name in types.keys() & placeholders.vocabulary.types}
+        context = GuardContext(placeholders, exchange.scope, exchange.body, types)
+        return AnswerGuard(context, policy.guard, policy.restore, detect)

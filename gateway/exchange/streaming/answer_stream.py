@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from gateway.errors import BadUpstream, GatewayError
-from gateway.exchange.answer_guard import CONTENT_FILTERED, Detect, Withheld
+from gateway.exchange.answer_guard import CONTENT_FILTERED, Withheld
 from gateway.exchange.messages import StreamEnd, StreamPlan
 from gateway.exchange.streaming.channels import Channel
 from gateway.exchange.streaming.framing import Event, reader
@@ -27,14 +27,14 @@ class AnswerStream:
     Its methods never raise: what fails ends the answer with what is safe.
     """
 
-    def __init__(self, wire: Wire, plan: StreamPlan, *, limit: int, detect: Detect | None = None) -> None:
+    def __init__(self, wire: Wire, plan: StreamPlan, *, limit: int) -> None:
         assert wire.stream is not None
         self._wire = wire
         self._format = wire.stream
         self._plan = plan
         self.framing = plan.framing
         self._reader = reader(plan.framing)
-        self._guarded = replace(plan.guard, detect=detect)
+        self._guarded = replace(plan.guard)
         self._channels: dict[ChannelId, Channel] = {}
         # The last event of each channel, from which one with the held rest can be made.
         self._last: dict[ChannelId, tuple[Event, Body]] = {}

@@ -1,4 +1,4 @@
-"""Closing an exchange: a long answer waits in the workers' queue, is never refused there, and always gets an outcome."""
+"""Closing an exchange: a long answer waits in the workers' queue, is never refused, and always gets an outcome."""
 
 import asyncio
 import threading

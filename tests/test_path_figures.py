@@ -1,0 +1,57 @@
+"""scripts/path_figures.py counts the types and calls on the path of a chat, and sees when there are too many."""
+
+from pathlib import Path
+
+import pytest
+
+from scripts import path_figures
+from scripts.path_figures import MESSAGES, MOST_CALLS, MOST_TYPES, calls_of_chat, main, types_on_path
+
+MODULE = """
+import other
+from gateway.models import Caller, Unused
+from elsewhere import Foreign
+
+class Parts: ...
+
+class Service:
+    field: "list[Caller]"
+    count: int
+
+    def __init__(self, parts: Parts) -> None: ...
+
+    async def serve(self, given: Foreign, *, more: Service | None = None) -> other.Thing: ...
+"""
+PROTOCOL = """
+class Gateway(Protocol):
+    async def check_proxy_key(self, key: str) -> None: ...
+    async def open(self) -> None: ...
+    def fail(self) -> None: ...
+"""
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    files = {"gateway/models.py": "class Caller: ...\nclass Unused: ...\nclass Foreign: ...", "gateway/a.py": MODULE}
+    for name, text in {**files, MESSAGES: PROTOCOL}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def test_the_path_keeps_its_bounds() -> None:
+    assert len(types_on_path()) <= MOST_TYPES
+    assert len(calls_of_chat()) <= MOST_CALLS
+
+
+def test_what_a_request_makes_or_passes_is_counted(tree: Path) -> None:
+    assert types_on_path(tree, ["gateway/a.py"]) == {"Caller", "Service"}
+    assert calls_of_chat(tree) == ["open", "fail"]
+
+
+@pytest.mark.parametrize("bound", ["MOST_TYPES", "MOST_CALLS"])
+def test_too_many_are_reported(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], bound: str) -> None:
+    assert main() == 0
+    monkeypatch.setattr(path_figures, bound, 1)
+    assert main() == 1
+    assert "at most      1" in capsys.readouterr().out

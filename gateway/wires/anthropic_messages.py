@@ -14,31 +14,23 @@ from typing import Any
 from gateway.errors import BadRequest
 from gateway.models import Family
 from gateway.text.answers import AnswerText
-from gateway.text.fields import MessageField, NameField, Place, placed
-from gateway.text.leads import lead
+from gateway.text.fields import MessageField, Place, placed
 from gateway.wires.anthropic_events import MessageEvents, message_texts, refuse, tokens
-from gateway.wires.anthropic_request import KEYS, RequestReader
+from gateway.wires.anthropic_request import RequestReader
 from gateway.wires.base import Body, Conversation, Wire
 from gateway.wires.reading import (
     Turn,
-    ValueReader,
     begun,
     check_role,
     check_whole,
     divide,
-    is_number,
-    json_field,
-    number_setting,
     plain_text,
-    unknown_keys,
 )
 
 _ROLES = frozenset({"user", "assistant", "system"})
 # Fields that are read on their own: those that a model reads, and words that are validated. All others belong to the
 # single request.
 _READ = frozenset({"model", "messages", "stream", "tools", "system", "output_format"})
-# Fields that must be numbers.
-_NUMBERS = frozenset("max_tokens temperature top_p top_k".split())
 # Claude Code starts its system prompt with a header that differs in every request. The provider takes it out again.
 _BILLING = "x-anthropic-billing-header:"
 
@@ -71,9 +63,8 @@ class AnthropicMessages(Wire):
             _turns(messages, reader),
             lambda cut: {**_lasting(body), "messages": messages[:cut]},
         )
-        settings = [*_settings(body, reader)]
-        settings = [*reader.late, *settings, *unknown_keys(body, KEYS)]
-        conversation.blocks.append([*placed(Place.SETTINGS, settings)])
+        settings = [*reader.settings(body, _READ)]
+        conversation.blocks.append([*placed(Place.SETTINGS, [*reader.late, *settings])])
         return conversation
 
     def answer_ids(self, body: Body, path: str = "") -> tuple[str, ...]:
@@ -142,32 +133,6 @@ def _before_messages(body: Body, reader: RequestReader) -> Iterator[MessageField
     config = body.get("output_config")
     if isinstance(config, dict) and "format" in config:
         yield from reader.fields(config, "format", config["format"])
-
-
-def _settings(body: Body, reader: RequestReader) -> Iterator[MessageField]:
-    """Yields the fields of the single request."""
-    for name, value in body.items():
-        if name in _READ:
-            continue
-        if name in _NUMBERS and is_number(value):
-            yield from number_setting(body, name, value)
-        elif name == "metadata" and isinstance(value, dict):
-            yield from _metadata(value)
-        elif name == "output_config" and isinstance(value, dict):
-            yield from reader.members(value, frozenset({"format"}))
-        else:
-            yield from reader.fields(body, name, value)
-
-
-def _metadata(metadata: Body) -> Iterator[MessageField]:
-    """Yields the fields of `metadata`, of which every key is the caller's. `user_id` may be a JSON document."""
-    for name, value in metadata.items():
-        if name == "user_id" and isinstance(value, str) and value:
-            is_document = value.lstrip().startswith("{")
-            yield json_field(metadata, name, value) if is_document else NameField(metadata, name, value, lead("name"))
-        else:
-            yield from ValueReader().fields(metadata, name, value)
-    yield from unknown_keys(metadata, frozenset({"user_id"}))
 
 
 WIRE = AnthropicMessages()

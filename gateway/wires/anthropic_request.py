@@ -21,6 +21,7 @@ from gateway.http.strict_json import Json
 from gateway.models import NAME_MODEL
 from gateway.placeholders.grammar import looks_like_placeholder
 from gateway.text.fields import MessageField, NameField, Place, Replace, Spans, TextField, placed
+from gateway.text.leads import lead
 from gateway.wires.base import Body
 from gateway.wires.reading import (
     SCHEMA_KEYS,
@@ -31,12 +32,15 @@ from gateway.wires.reading import (
     is_opaque,
     json_field,
     kind_of,
+    unknown_keys,
     word,
 )
 
 _WORDS = word_lists(__file__)
 _ALLOWED = word_lists(__file__, "allowed")
-KEYS = SCHEMA_KEYS | _WORDS["keys"]
+_KEYS = SCHEMA_KEYS | _WORDS["keys"]
+# Settings that must be numbers.
+_NUMBERS = frozenset("max_tokens temperature top_p top_k".split())
 # Members that can hold data that only the provider reads, in the blocks that the provider writes.
 _OPAQUE = frozenset("encrypted_content encrypted_index encrypted_stdout fallback_credit_token".split())
 # The types of tools and edits end with a date.
@@ -81,9 +85,25 @@ class RequestReader(FieldReader):
     """
 
     def __init__(self, files: set[str]) -> None:
-        super().__init__(files, KEYS)
+        super().__init__(files, _KEYS, _NUMBERS)
         self.late: list[MessageField] = []
         self._is_providers = False
+
+    def setting(self, body: Body, name: str, value: Json) -> Iterator[MessageField]:
+        """Of `metadata`, every key is the caller's. `user_id` in it may be a JSON document."""
+        if name == "metadata" and isinstance(value, dict):
+            for key, member in value.items():
+                if key != "user_id" or not member or not isinstance(member, str):
+                    yield from ValueReader().fields(value, key, member)
+                elif member.lstrip().startswith("{"):
+                    yield json_field(value, key, member)
+                else:
+                    yield NameField(value, key, member, lead("name"))
+            yield from unknown_keys(value, {"user_id"})
+        elif name == "output_config" and isinstance(value, dict):
+            yield from self.members(value, frozenset({"format"}))
+        else:
+            yield from super().setting(body, name, value)
 
     def message(self, message: Body, where: str) -> Iterator[MessageField]:
         """Yields the fields of a message. Raises BadRequest."""

@@ -97,7 +97,7 @@ class ChatCompletions(Wire):
         messages = body.get("messages")
         if not isinstance(messages, list) or not messages:
             raise BadRequest("`messages` must be a non-empty list.", param="messages")
-        reader = _MessageReader(conversation.files, _KEYS)
+        reader = _MessageReader(conversation.files, _KEYS, _WORDS["numbers"])
         before = {name: body[name] for name in _BEFORE_MESSAGES if name in body}
         lasting = (field for name in before for field in reader.fields(body, name, body[name]))
         divide(
@@ -106,8 +106,7 @@ class ChatCompletions(Wire):
             reader.turns(messages),
             lambda cut: {**before, "messages": messages[:cut]},
         )
-        settings = reader.settings(body, _READ, _WORDS["numbers"])
-        conversation.blocks.append([*placed(Place.SETTINGS, settings)])
+        conversation.blocks.append([*placed(Place.SETTINGS, reader.settings(body, _READ))])
         return conversation
 
     def answer_texts(self, body: Body) -> list[AnswerText]:

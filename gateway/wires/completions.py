@@ -67,11 +67,11 @@ class Completions(Wire):
         is_list = isinstance(prompt, list) and bool(prompt) and all(isinstance(each, str) for each in prompt)
         if not (isinstance(prompt, str) or is_list):
             raise BadRequest("`prompt` must be a string or a non-empty list of strings.", param="prompt")
-        reader = OpenAIReader(conversation.files, _KEYS)
+        reader = OpenAIReader(conversation.files, _KEYS, _NUMBERS)
         given = [name for name in ("prompt", "suffix") if name in body]
         texts = [field for name in given for field in reader.fields(body, name, body[name])]
         conversation.seed = first_text(texts, self.id)
-        conversation.blocks = [texts, [*reader.settings(body, _READ, _NUMBERS)]]
+        conversation.blocks = [texts, [*reader.settings(body, _READ)]]
         return conversation
 
     def answer_texts(self, body: Body) -> list[AnswerText]:

@@ -41,13 +41,10 @@ class Embeddings(Wire):
                 raise BadRequest("`input` must hold strings.", param="input")
             if isinstance(item, dict):
                 conversation.files.update(name for name in item if name not in {"text", "type"})
-        reader = OpenAIReader(conversation.files, _KEYS)
+        reader = OpenAIReader(conversation.files, _KEYS, {"dimensions"})
         read = {"model", "input", *(["encoding_format"] if word(body.get("encoding_format")) in _FORMATS else [])}
         conversation.seed = self.id
-        conversation.blocks = [
-            [*reader.fields(body, "input", given)],
-            [*reader.settings(body, read, {"dimensions"})],
-        ]
+        conversation.blocks = [[*reader.fields(body, "input", given)], [*reader.settings(body, read)]]
         return conversation
 
     def answer_texts(self, body: Body) -> list[AnswerText]:

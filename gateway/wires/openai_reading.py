@@ -1,7 +1,7 @@
 """Reads the parts of requests that the wires of OpenAI's API share: members, settings, token numbers."""
 
 import re
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from gateway.errors import BadRequest
@@ -9,7 +9,7 @@ from gateway.http.strict_json import Json
 from gateway.text.fields import MessageField, NameField, TextField
 from gateway.text.leads import lead
 from gateway.wires.base import Body
-from gateway.wires.reading import FieldReader, is_file, is_number, number_setting, unknown_keys
+from gateway.wires.reading import FieldReader, is_file, is_number
 
 _WORD = re.compile(r"[a-z][a-z_]{0,31}\Z")
 _CACHE_MARKERS = ({"type": "ephemeral"}, *({"type": "ephemeral", "ttl": ttl} for ttl in ("5m", "1h")))
@@ -44,26 +44,15 @@ class OpenAIReader(FieldReader):
         elif value:
             yield TextField(container, key, value, label)
 
-    def setting(self, body: Body, name: str, value: Json, numbers: Set[str]) -> Iterator[MessageField]:
-        """Yields the fields of a member of a request that belongs to the single request.
-
-        Those in `numbers` stay numbers. In `metadata`, every key is the caller's, even one of the protocol.
-        """
-        if name in numbers and is_number(value):
-            yield from number_setting(body, name, value)
-        elif name in _WHO and isinstance(value, str):
-            yield NameField(body, name, value, lead("name"))
-        elif name == "metadata":
-            yield from OpenAIReader(self.files).fields(body, name, value)
-        else:
-            yield from self.fields(body, name, value)
-
-    def settings(self, body: Body, read: Set[str], numbers: Set[str] = frozenset()) -> Iterator[MessageField]:
-        """Yields the fields of all members but those in `read`, and the unknown keys."""
-        for name, value in body.items():
-            if name not in read:
-                yield from self.setting(body, name, value, numbers)
-        yield from unknown_keys(body, self.keys)
+    def setting(self, body: Body, name: str, value: Json) -> Iterator[MessageField]:
+        """In `metadata`, every key is the caller's, even one of the protocol."""
+        if name in _WHO and isinstance(value, str):
+            return iter((NameField(body, name, value, lead("name")),))
+        return (
+            OpenAIReader(self.files).fields(body, name, value)
+            if name == "metadata"
+            else super().setting(body, name, value)
+        )
 
 
 def first_text(fields: Iterable[MessageField], default: str) -> str:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 from typing import Any, TypeGuard
 
 from gateway.detection.data_files import word_lists
@@ -173,13 +173,14 @@ def opening_of(first: Body) -> str:
 class FieldReader:
     """Yields the fields of a request. Everything that is not known to be structure is text.
 
-    `keys` are those of the protocol. Any other key could be private and is searched. `files` fills up meanwhile with
-    the kinds of content that is no text.
+    `keys` are those of the protocol. Any other key could be private and is searched. `numbers` are the settings that
+    must be numbers. `files` fills up meanwhile with the kinds of content that is no text.
     """
 
-    def __init__(self, files: set[str], keys: frozenset[str] = frozenset()) -> None:
+    def __init__(self, files: set[str], keys: Set[str] = frozenset(), numbers: Set[str] = frozenset()) -> None:
         self.files = files
         self.keys = keys
+        self.numbers = numbers
 
     def fields(self, container: Any, key: Any, value: Json, under: str = "") -> Iterator[MessageField]:
         """Yields the fields under `container[key]`: strings, numbers and unknown keys.
@@ -213,6 +214,20 @@ class FieldReader:
         """Yields the fields of a member of an object."""
         return self.fields(container, name, value)
 
+    def settings(self, body: Body, read: Set[str]) -> Iterator[MessageField]:
+        """Yields the fields of all members of a request but those in `read`, and its unknown keys."""
+        for name, value in body.items():
+            if name not in read:
+                yield from self.setting(body, name, value)
+        yield from unknown_keys(body, self.keys)
+
+    def setting(self, body: Body, name: str, value: Json) -> Iterator[MessageField]:
+        """Yields the fields of a member that belongs to the single request. Those in `numbers` stay numbers."""
+        if name not in self.numbers or not is_number(value):
+            yield from self.fields(body, name, value)
+        elif can_identify(repr(value), is_named=False):
+            yield SettingField(body, name, value)
+
     def string(self, container: Any, key: Any, value: str, under: str, label: str) -> Iterator[MessageField]:
         """Yields the field of a string. `label` announces it."""
         if value:
@@ -240,12 +255,6 @@ class ValueReader(FieldReader):
             yield from super().string(container, key, value, under, label)
 
 
-def number_setting(body: Body, name: str, value: float) -> Iterator[MessageField]:
-    """Yields the field of a member that must be a number, if it is long enough to identify someone."""
-    if can_identify(repr(value), is_named=False):
-        yield SettingField(body, name, value)
-
-
 def continuing(fields: Iterable[MessageField], key: int | str = "text") -> Iterator[MessageField]:
     """Yields the fields of a part whose text a model reads as a continuation of the previous part."""
     for field in fields:
@@ -262,7 +271,7 @@ def is_file(value: str, files: set[str]) -> bool:
     return _ENCODED_URI.match(value) is not None
 
 
-def unknown_keys(value: Body, structure: frozenset[str], *, under: str = "") -> Iterator[MessageField]:
+def unknown_keys(value: Body, structure: Set[str], *, under: str = "") -> Iterator[MessageField]:
     """Yields the keys that are not in `structure`. They follow the values of their object, whose fields refer to the
     old key. `under` is the key of the object, if it is one of the protocol.
     """

@@ -16,7 +16,7 @@ from gateway.wires.answer_reading import token_counts
 from gateway.wires.base import Body, Conversation, EventFormat, Wire
 from gateway.wires.reading import begun, divide, word
 from gateway.wires.responses_answers import event_texts, response_texts, withheld_message
-from gateway.wires.responses_items import NUMBERS, ItemReader
+from gateway.wires.responses_items import ItemReader
 
 # Reading a response that is stored.
 _STORED = re.compile(r"(?:/[\w.-]+)*/(responses/(\w+))\Z", re.ASCII)
@@ -161,7 +161,7 @@ class Responses(Wire):
             raise BadRequest("`input` must be a string or a list of items.", param="input")
         items = given if isinstance(given, list) else []
         divide(conversation, block, reader.turns(items), lambda cut: {**before, "input": items[:cut]})
-        conversation.blocks.append([*placed(Place.SETTINGS, reader.settings(body, _READ, NUMBERS))])
+        conversation.blocks.append([*placed(Place.SETTINGS, reader.settings(body, _READ))])
         conversation.continues = _continued(body)
         conversation.resumable = body.get("store") is not False
         return conversation

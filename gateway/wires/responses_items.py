@@ -3,7 +3,7 @@
 Everything that is not known to be structure is text: unknown items, members and keys are searched like a message.
 """
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 from typing import Any
 
 from gateway.detection.data_files import word_lists
@@ -41,7 +41,7 @@ _PARTS = frozenset({"content", "summary", "output"})
 _MADE = frozenset({"reasoning", "mcp_list_tools", "mcp_approval_request", "compaction", "program"})
 
 
-NUMBERS = frozenset({"temperature", "top_p", "top_logprobs", "max_output_tokens", "max_tool_calls"})
+_NUMBERS = frozenset({"temperature", "top_p", "top_logprobs", "max_output_tokens", "max_tool_calls"})
 
 
 def _is_made(item: Body) -> bool:
@@ -75,7 +75,7 @@ class ItemReader(OpenAIReader):
     """Yields the fields of items, and of the other members of a request."""
 
     def __init__(self, files: set[str]) -> None:
-        super().__init__(files, KEYS)
+        super().__init__(files, KEYS, _NUMBERS)
         # Reads objects whose keys are the caller's.
         self._own = OpenAIReader(files)
 
@@ -162,9 +162,9 @@ class ItemReader(OpenAIReader):
                 yield from continuing(fields) if position else fields
         yield from unknown_keys(part, KEYS)
 
-    def setting(self, body: Body, name: str, value: Json, numbers: Set[str]) -> Iterator[MessageField]:
+    def setting(self, body: Body, name: str, value: Json) -> Iterator[MessageField]:
         """Yields the fields of a member of the single request. Words that the protocol allows in one are no text."""
         is_plain = name not in _OWN_KEYS and isinstance(value, str | int | float)
-        found = super().setting(body, name, value, numbers) if is_plain else self.item_member(body, name, value)
+        found = super().setting(body, name, value) if is_plain else self.item_member(body, name, value)
         values = _WORDS["values"]
         return (field for field in found if not (isinstance(field, TextField) and field.texts[0] in values))

@@ -90,7 +90,7 @@ class RequestReader(FieldReader):
         self._is_providers = False
 
     def setting(self, body: Body, name: str, value: Json) -> Iterator[MessageField]:
-        """Of `metadata`, every key is the caller's. `user_id` in it may be a JSON document."""
+        """In `metadata`, every key is the caller's. Its `user_id` may be a JSON document."""
         if name == "metadata" and isinstance(value, dict):
             for key, member in value.items():
                 if key != "user_id" or not member or not isinstance(member, str):

@@ -45,7 +45,7 @@ _PLACES = dict.fromkeys(("system", "developer"), Place.INSTRUCTIONS) | dict.from
 )
 # Members that are read on their own, or validated where they are read.
 _READ = frozenset({"model", "messages", "stream", *_BEFORE_MESSAGES})
-# What a call of each kind is given.
+# The arguments of each kind of call.
 _ARGUMENTS = {"function": "arguments", "function_call": "arguments", "custom": "input"}
 # Strings of a delta that come at once.
 _WHOLE = frozenset({"role", "id", "type", "name", "index", "finish_reason", "obfuscation"})

@@ -17,7 +17,7 @@ _SHARED: tuple[str, ...] = ("id", "object", "created", "model")
 
 
 class ChoiceEvents(EventFormat):
-    """What the event formats of chat completions and of completions share. `object` names the kind of event.
+    """The common part of the event formats of chat completions and of completions. `object` names the kind of event.
 
     A channel begins with the index of its choice.
     """

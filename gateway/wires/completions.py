@@ -25,7 +25,7 @@ _NUMBERS = frozenset(
     repetition_penalty
     """.split()
 )
-# What a model reads, and what is validated where it is read.
+# Members that are read on their own, or validated where they are read.
 _READ = frozenset({"model", "stream", "prompt", "suffix"})
 
 

@@ -11,7 +11,7 @@ from gateway.wires.reading import begun, kind_of
 
 _KEYS = frozenset("model input type text image_url url user metadata".split())
 _ANSWER_KEYS = frozenset("id object model usage".split())
-# What the API uses for a request that names no model.
+# The API uses it for a request that names no model.
 _DEFAULT_MODEL = "omni-moderation-latest"
 
 

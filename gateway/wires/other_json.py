@@ -15,13 +15,13 @@ from gateway.wires.base import Body, Conversation, Wire
 from gateway.wires.openai_reading import OpenAIReader
 from gateway.wires.reading import opening_of, unknown_keys
 
-# What images, audio, video, documents and archives begin with, in base64: PNG, JPEG, GIF, RIFF, TIFF, ISO media,
+# The beginnings of images, audio, video, documents and archives in base64: PNG, JPEG, GIF, RIFF, TIFF, ISO media,
 # Matroska, Ogg, ID3, FLAC, PDF, OLE, ZIP, gzip, 7z.
 _FILE = re.compile(
     r"\s*(?:iVBORw0KGgo|[/_]9j[/_]|R0lGOD|UklGR|SUkqA|TU0AK|AAAA..Z0eX[A-D]|GkXfo|T2dnUw|SUQz|ZkxhQ|JVBERi|0M8R4KGx"
     r"|UEsDB|H4sI|N3q8r)[A-Za-z0-9+/_\r\n-]{32,}={0,2}\s*\Z"
 )
-# What stores texts for later calls, and the conversation that it stores them in.
+# Calls that store texts for later ones, and the conversation that they store them in.
 _STORING = re.compile(r"(?:/[\w.-]+)*/(?:conversations(?:/(\w+)/items)?|cachedContents)\Z", re.ASCII)
 
 

@@ -25,7 +25,7 @@ _STORED = re.compile(r"(?:/[\w.-]+)*/(responses/(\w+))\Z", re.ASCII)
 _BEFORE_ITEMS = ("tools", "instructions", "prompt", "text")
 # Members that are read on their own, or validated where they are read.
 _READ = frozenset({"model", "input", "stream", *_BEFORE_ITEMS})
-# What codex reports on where it runs: folder, remote and commit. As a header it is not sent either.
+# Codex reports in it where it runs: folder, remote and commit. As a header it is not sent either.
 _REPORT = "x-codex-turn-metadata"
 _LAST = frozenset({"response.completed", "response.incomplete", "response.failed"})
 _ENVELOPE = ("id", "object", "created_at", "model", "previous_response_id")
@@ -180,7 +180,7 @@ class Responses(Wire):
         return token_counts(body.get("usage"), "input_tokens", "output_tokens")
 
     def annotate(self, body: Body, note: Body | None) -> None:
-        """Of an event, the response in it gets the member, which SDKs pass on."""
+        """In an event, its response gets the member, which SDKs pass on."""
         super().annotate(body, None)
         super().annotate(_response(body) or body, note)
 

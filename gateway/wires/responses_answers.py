@@ -14,7 +14,7 @@ from gateway.wires.reading import is_opaque, word
 
 type Kind = Literal["text", "json", "data", "echo"]
 
-# Strings that are ids and words of the protocol, and pieces of text that stands elsewhere.
+# Strings that are ids and words of the protocol, and pieces of text that is elsewhere too.
 _NO_TEXT = frozenset(
     """
     id object model status role phase item_id call_id response_id previous_response_id approval_request_id container_id
@@ -27,7 +27,7 @@ _ECHO = frozenset(
     reasoning conversation include
     """.split()
 )
-# What a tool is given.
+# The input of a tool.
 _JSON = frozenset({"arguments", "input", "code", "command", "diff"})
 # Calls that the client runs, of which this member says what to do.
 _RUN = {

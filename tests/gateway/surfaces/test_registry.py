@@ -71,7 +71,7 @@ def test_the_default_upstream_takes_the_rest_and_is_the_configured_one() -> None
 
 
 @pytest.mark.parametrize("model", ["unheard-of", "configured-upstream", "SVC-DEMO"])
-def test_a_model_nobody_takes(model: str) -> None:
+def test_a_model_that_no_surface_serves(model: str) -> None:
     registry = SurfaceRegistry([DemoSurface()])
     with pytest.raises(NotFound) as refused:
         registry.resolve(model)

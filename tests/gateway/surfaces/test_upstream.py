@@ -165,7 +165,7 @@ async def test_the_time_to_answer_is_bounded_as_a_whole(say: object) -> None:
     assert late.value.code == "upstream_timeout"
 
 
-async def test_nobody_there() -> None:
+async def test_an_upstream_that_is_not_there() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]

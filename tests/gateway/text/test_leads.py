@@ -1,4 +1,4 @@
-"""What announces a value beside it: in a parsed body and in a document inside a string alike."""
+"""A value is searched with its announcement, in a parsed body and in a document inside a string alike."""
 
 import json
 from typing import Any
@@ -21,7 +21,7 @@ GIVEN: list[tuple[Any, list[str]]] = [
     ({"Name": "pin", "Value": 4711}, ["Name: pin", "pin: 4711"]),
     ({"selector": "#pin", "text": "x"}, ["selector: #pin", "pin: x"]),
     ({"a": [{"key": "b", "value": "c"}, {"value": "d"}]}, ["key: b", "b: c", "value: d"]),
-    # What names nothing announces nothing.
+    # Members that name nothing announce nothing.
     ({"name": "What is it?", "value": "x"}, ["name: What is it?", "value: x"]),
     ({"name": 12, "value": "x"}, ["value: x"]),
     ({"name": "pin", "value": {"deep": "x"}}, ["name: pin", "deep: x"]),

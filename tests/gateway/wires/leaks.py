@@ -1,4 +1,4 @@
-"""Puts private values into every string and key of a request, one at a time, and looks at what crosses."""
+"""Puts private values into every string and key of a request, one at a time, and looks for them in what is sent."""
 
 import copy
 from collections.abc import Iterator
@@ -42,8 +42,8 @@ def _paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield path
 
 
-async def crossing(container: Container, wire: Wire, body: Body, path: str = "", caller: str = "key_anna") -> bytes:
-    """Returns what crosses of a request."""
+async def sent_for(container: Container, wire: Wire, body: Body, path: str = "", caller: str = "key_anna") -> bytes:
+    """Returns the body that is sent for a request."""
     model = wire.model(body, path)
     exchange = await protected_exchange(
         container,
@@ -58,15 +58,15 @@ async def crossing(container: Container, wire: Wire, body: Body, path: str = "",
 
 
 async def leaks(container: Container, wire: Wire, body: Body, path: str = "") -> list[str]:
-    """Returns the places of which a value crosses."""
+    """Returns the places from which a value is sent."""
     found = []
     for place, changed in variants(body):
         try:
-            crossed = await crossing(container, wire, changed, path)
+            sent = await sent_for(container, wire, changed, path)
         except GatewayError as error:
             if any(value in error.message or value in (error.param or "") for value in VALUES):
                 found.append(f"error for {place}")
             continue
-        if any(value.encode() in crossed for value in VALUES):
+        if any(value.encode() in sent for value in VALUES):
             found.append(place)
     return found

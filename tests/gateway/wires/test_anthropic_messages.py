@@ -1,4 +1,4 @@
-"""What is particular to the Anthropic wire; `contract` has what every wire does."""
+"""Particulars of the Anthropic wire; `contract` tests what it shares with the others."""
 
 import copy
 from typing import ClassVar

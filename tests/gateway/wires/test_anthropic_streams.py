@@ -182,7 +182,7 @@ def test_the_sizes_of_deltas_change_nothing(size: int) -> None:
     assert orjson.loads(got["json"][1]) == INPUT
 
 
-def test_a_text_that_begins_with_its_block_goes_on() -> None:
+def test_a_text_that_begins_with_its_block_continues() -> None:
     whole = write(f"To {MAIL}")
     begin = {"type": "text", "text": whole[:9]}
     got = message(restored(start(), *block(0, begin, *in_pieces("text_delta", "text", whole[9:])), *end()))
@@ -245,7 +245,7 @@ def test_a_call_whose_value_is_taken_out_is_whole() -> None:
 
 
 class TestRefusals:
-    """What the policy withholds ends the message in order, wherever that happens."""
+    """A withheld text ends the message in order, wherever it is."""
 
     @pytest.fixture(autouse=True)
     def _strict(self, monkeypatch: pytest.MonkeyPatch) -> None:

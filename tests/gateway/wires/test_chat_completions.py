@@ -1,4 +1,4 @@
-"""What is particular to chat completions; `contract` has what every wire does."""
+"""Particulars of chat completions; `contract` tests what the wire shares with the others."""
 
 import copy
 

@@ -1,4 +1,4 @@
-"""Streams of the legacy completions wire; `contract` has what every wire does."""
+"""Streams of the legacy completions wire; `contract` tests what the wire shares with the others."""
 
 import random
 
@@ -62,7 +62,7 @@ def test_streamed_answers_are_restored(seed: int) -> None:
     )
 
 
-def test_what_stands_beside_the_choices_of_a_stream_is_restored() -> None:
+def test_members_beside_the_choices_of_a_stream_are_restored() -> None:
     ((value, placeholder), *_) = OF.items()
     body, _ = replay(WIRE, [sse([{"choices": [], "error": {"message": f"No {placeholder}."}}])], plan(PLACEHOLDERS))
     assert read_sse(body)[0]["error"] == {"message": f"No {value}."}

@@ -70,7 +70,7 @@ async def container(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[C
 
 
 async def crossed(container: Container, messages: list[Message], caller: str = "key_anna", **fields: Any) -> bytes:
-    """What crosses of the messages."""
+    """Returns the messages as they are sent."""
     exchange = await protected_exchange(
         container,
         WIRE,
@@ -117,7 +117,7 @@ LATER: dict[str, list[Message]] = {
 @pytest.mark.parametrize("later", LATER)
 @pytest.mark.parametrize("name", OPENINGS)
 async def test_twenty_turns_repeat_their_bytes(container: Container, name: str, later: str) -> None:
-    """Law 5, however a conversation begins, and whoever speaks then."""
+    """Law 5, however a conversation begins, and no matter who speaks then."""
     messages = opening(name, "heron")
     before = b""
     for turn in range(20):
@@ -139,7 +139,7 @@ async def test_marks_of_the_prompt_cache_change_nothing(container: Container) ->
 
 
 async def test_a_greeting_does_not_make_users_share_placeholders(container: Container) -> None:
-    """What stood there before a user spoke is the same to all; what users say is told apart by their first words."""
+    """Texts before the first user's are hidden alike for all; those of users by their first words."""
     greeting = [system("Write to boss@acme.test."), assistant("Hello, what can I do for you?")]
     said = [{"role": "user", "content": f"{bird}: my mail is anna@acme.test"} for bird in ("heron", "egret")]
     one, other = [placeholders(await crossed(container, [*greeting, each])) for each in said]

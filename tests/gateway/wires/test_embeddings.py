@@ -1,4 +1,4 @@
-"""What is particular to embeddings: one key for all texts, token numbers; `contract` has what every wire does."""
+"""Particulars of embeddings: one key for all texts, and token numbers."""
 
 import base64
 import copy
@@ -14,7 +14,7 @@ from gateway.container import Container
 from gateway.errors import BadRequest
 from gateway.wires import Body
 from gateway.wires.embeddings import WIRE
-from tests.gateway.wires.leaks import crossing
+from tests.gateway.wires.leaks import sent_for
 from tests.gateway.wires.replays import client
 
 VECTOR = base64.b64encode(struct.pack("<3f", 0.5, -1.25, 4.0)).decode()
@@ -45,9 +45,9 @@ def test_token_numbers_are_refused_with_the_option_to_set(given: Any) -> None:
 
 
 async def test_a_value_has_the_same_placeholder_in_every_request(container: Container) -> None:
-    one = json.loads(await crossing(container, WIRE, request("Invoice of anna.schmidt@acme.test")))["input"]
-    two = json.loads(await crossing(container, WIRE, request(["x", "anna.schmidt@acme.test"])))["input"][1]
-    other = json.loads(await crossing(container, WIRE, request("anna.schmidt@acme.test"), caller="key_bert"))["input"]
+    one = json.loads(await sent_for(container, WIRE, request("Invoice of anna.schmidt@acme.test")))["input"]
+    two = json.loads(await sent_for(container, WIRE, request(["x", "anna.schmidt@acme.test"])))["input"][1]
+    other = json.loads(await sent_for(container, WIRE, request("anna.schmidt@acme.test"), caller="key_bert"))["input"]
     assert two.startswith("[EMAIL_ADDRESS_")
     assert one == f"Invoice of {two}"
     assert other != two

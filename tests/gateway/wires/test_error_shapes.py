@@ -168,7 +168,7 @@ def test_an_error_for_the_sdks_of_aws(code: str) -> None:
     assert "x-amzn-errortype" not in shaped_headers(error, "req_1", "openai")
 
 
-# What clients of Anthropic's and of Gemini's API are shown.
+# Errors as clients of Anthropic's and of Gemini's API are shown them.
 SHOWN: list[tuple[GatewayError, str, str]] = [
     (BadRequest("No."), "invalid_request_error", "INVALID_ARGUMENT"),
     (Unauthorized("No."), "authentication_error", "UNAUTHENTICATED"),

@@ -1,4 +1,4 @@
-"""What is particular to the Gemini wire; `contract` has what every wire does."""
+"""Particulars of the Gemini wire; `contract` tests what it shares with the others."""
 
 import pytest
 

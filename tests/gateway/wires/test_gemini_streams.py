@@ -117,7 +117,7 @@ def check(found: list[Body]) -> None:
 
 @pytest.mark.parametrize("framing", FRAMINGS)
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 40, 1000])
-def test_an_answer_is_restored_whatever_its_pieces(framing: str, size: int) -> None:
+def test_an_answer_is_restored_in_pieces_of_any_size(framing: str, size: int) -> None:
     check(restored(answer(size), framing))
 
 

@@ -1,4 +1,4 @@
-"""Moderations read by the official SDK; `contract` has what every wire does."""
+"""Moderations read by the official SDK; `contract` tests what the wire shares with the others."""
 
 import copy
 import json

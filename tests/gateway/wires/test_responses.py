@@ -1,4 +1,4 @@
-"""What is particular to the Responses wire; `contract` has what every wire does."""
+"""Particulars of the Responses wire; `contract` tests what it shares with the others."""
 
 import pytest
 

@@ -8,7 +8,7 @@ import pytest
 
 from gateway.config.settings import load_settings
 from gateway.container import Container
-from tests.gateway.wires.leaks import crossing
+from tests.gateway.wires.leaks import sent_for
 from tests.gateway.wires.turns import AGENTS, SIGNED, THOUGHT, Agent, marks
 
 TURNS = 50
@@ -38,24 +38,24 @@ async def test_fifty_turns_repeat_their_bytes(container: Container, other: Conta
     before, keys = b"", set()
     for turn in range(TURNS):
         sent = agent.request(turn)
-        crossed = await crossing(container, agent.wire, agent.request(turn), agent.path)
-        body = json.loads(crossed)
+        sent_body = await sent_for(container, agent.wire, agent.request(turn), agent.path)
+        body = json.loads(sent_body)
         now = agent.prompt(body)
         assert now.startswith(before)
-        assert b"acme.test" not in crossed
+        assert b"acme.test" not in sent_body
         assert list(marks(body)) == list(marks(sent))
         for kept in (SIGNED, THOUGHT):
-            assert crossed.count(kept.encode()) == json.dumps(sent).count(kept)
+            assert sent_body.count(kept.encode()) == json.dumps(sent).count(kept)
         keys.add(body.get("prompt_cache_key"))
         before = now
         if turn % 7 == 6:
-            assert await crossing(other, agent.wire, agent.request(turn), agent.path) == crossed
+            assert await sent_for(other, agent.wire, agent.request(turn), agent.path) == sent_body
     assert len(keys) == 1
 
 
-async def test_tokens_are_counted_for_what_crosses(container: Container) -> None:
+async def test_tokens_are_counted_for_the_text_that_is_sent(container: Container) -> None:
     agent = AGENTS["anthropic"]
     counted = {name: agent.request(1)[name] for name in ("model", "system", "messages", "tools")}
-    crossed = await crossing(container, agent.wire, agent.request(1), agent.path)
-    tokens_of = await crossing(container, agent.wire, counted, f"{agent.path}/count_tokens")
-    assert agent.prompt(json.loads(tokens_of)) == agent.prompt(json.loads(crossed))
+    sent_body = await sent_for(container, agent.wire, agent.request(1), agent.path)
+    tokens_of = await sent_for(container, agent.wire, counted, f"{agent.path}/count_tokens")
+    assert agent.prompt(json.loads(tokens_of)) == agent.prompt(json.loads(sent_body))

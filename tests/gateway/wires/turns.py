@@ -17,7 +17,7 @@ from gateway.wires.responses import WIRE as RESPONSES
 
 MAIL = "anna.schmidt@acme.test"
 SIGNED = "Made1Up2" * 8 + "=="
-# What a model thought of a placeholder comes back to it as it was.
+# A thought about a placeholder is sent back to the model as it was.
 THOUGHT = "They are [EMAIL_ADDRESS_ABCDE]."
 _MARK = {"type": "ephemeral", "ttl": "1h"}
 _SCHEMA = {"type": "object", "properties": {"to": {"type": "string"}}}
@@ -36,7 +36,7 @@ class Agent:
     fields: tuple[str, ...]
 
     def prompt(self, body: Body) -> bytes:
-        """What a provider compares with earlier turns: without markers, and without what names the request."""
+        """The text that a provider compares with earlier turns, without markers and members that name the request."""
         fields = [body[field] for field in self.fields]
         read = [each for field in fields for each in (field if isinstance(field, list) else [field])]
         return b"\n".join(json.dumps(_unmarked(each)).encode() for each in read if "billing" not in json.dumps(each))

@@ -14,9 +14,9 @@ from gateway.errors import BadRequest, GatewayError
 from gateway.wires import Body, Wire
 from gateway.wires.other_json import OTHER_JSON
 from tests.gateway.wires.contract.cases import CASES, cases, copied, filled, planted, wire_of
-from tests.gateway.wires.leaks import crossing, leaks
+from tests.gateway.wires.leaks import leaks, sent_for
 
-# What is said, and the value in it. Keys are put together so that no one takes them for real ones.
+# A text, and the value in it. Keys are put together so that no one takes them for real ones.
 KINDS = {
     "card": ("Charge {} today.", "4539 5787 6362 1486"),
     "IBAN": ("Pay to {}.", "DE89370400440532013000"),
@@ -94,7 +94,7 @@ async def sent(container: Container, wire: Wire, body: Body, path: str, *, files
     """Returns what is sent of a request, or why it is refused. With `files`, the policy lets files pass."""
     policy = {"svc_policy": "files"} if files and wire is not OTHER_JSON else {}
     try:
-        return await crossing(container, wire, {**copied(body), **policy}, path)
+        return await sent_for(container, wire, {**copied(body), **policy}, path)
     except GatewayError as error:
         return error
 
@@ -175,12 +175,12 @@ async def test_no_value_is_sent_in_any_place_of_the_reference(container: Contain
 async def test_no_key_of_a_vendor_is_sent_as_a_signature(
     container: Container, wire: Wire, path: str, body: Body, key: str
 ) -> None:
-    assert VENDORS[key].encode() not in await crossing(container, wire, planted(body, VENDORS[key]), path)
+    assert VENDORS[key].encode() not in await sent_for(container, wire, planted(body, VENDORS[key]), path)
 
 
 @pytest.mark.parametrize(("wire", "path", "body"), [case for case in cases("opaque") if case.id.endswith(WRITTEN)])
 async def test_a_signature_is_sent_as_it_is(container: Container, wire: Wire, path: str, body: Body) -> None:
-    assert SIGNED.encode() in await crossing(container, wire, planted(body, SIGNED), path)
+    assert SIGNED.encode() in await sent_for(container, wire, planted(body, SIGNED), path)
 
 
 SECRET = "q8Zt5Rw2" + "Lm7Xc4Vb9Ns1"
@@ -190,14 +190,14 @@ SECRET = "q8Zt5Rw2" + "Lm7Xc4Vb9Ns1"
 async def test_a_signature_of_a_user_is_searched(container: Container, place: str) -> None:
     body = planted(CASES["anthropic-messages"]["opaque"][place], SECRET)
     body["messages"][0]["content"] = f"api_key = {SECRET}"
-    assert SECRET.encode() not in await crossing(container, wire_of("anthropic-messages"), body)
+    assert SECRET.encode() not in await sent_for(container, wire_of("anthropic-messages"), body)
 
 
 async def test_a_value_hidden_elsewhere_is_not_sent_in_a_signature(container: Container) -> None:
     body = planted(CASES["responses"]["opaque"]["encrypted reasoning"], SECRET)
     body["input"].append({"role": "user", "content": f"api_key = {SECRET}"})
     with pytest.raises(BadRequest, match="signature or encrypted") as refused:
-        await crossing(container, wire_of("responses"), body)
+        await sent_for(container, wire_of("responses"), body)
     assert SECRET not in str(refused.value)
 
 
@@ -206,4 +206,4 @@ async def test_a_request_without_anything_private_is_sent_as_it_is(container: Co
     body = CASES[id]["reads"][name]["request"]
     if id == "responses":
         body = {**body, "previous_response_id": "resp_" + "0a1b" * 12, "client_metadata": {}, "metadata": {}}
-    assert json.loads(await crossing(container, wire_of(id), copied(body), CASES[id]["path"])) == body
+    assert json.loads(await sent_for(container, wire_of(id), copied(body), CASES[id]["path"])) == body

@@ -8,8 +8,8 @@ import pkgutil
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from re import _constants as op  # type: ignore[attr-defined]
-from re import _parser  # type: ignore[attr-defined]
+from re import _constants as op
+from re import _parser
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -124,7 +124,7 @@ class Automaton:
 def _in_class(item: tuple[Any, Any], char: str) -> bool:
     kind, argument = item
     if kind is op.LITERAL:
-        return ord(char) == argument
+        return bool(ord(char) == argument)
     if kind is op.RANGE:
         return bool(argument[0] <= ord(char) <= argument[1])
     return re.match({

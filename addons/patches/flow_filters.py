@@ -95,7 +95,7 @@ def parse(expression: str) -> flowfilter.TFilter:
         compiled: flowfilter.TFilter = flowfilter.bnf.parse_string(expression, parse_all=True)[0]
     except RecursionError:
         raise ValueError("Invalid filter expression: too deeply nested.") from None
-    except (flowfilter.pp.ParseException, ValueError) as error:  # type: ignore[attr-defined]
+    except (flowfilter.pp.ParseException, ValueError) as error:
         raise ValueError(f"Invalid filter expression: {error}") from None
     compiled.pattern = expression
     return compiled

@@ -8,8 +8,9 @@ from mitmproxy.net.http.http1 import assemble_request_head
 from mitmproxy.test import tflow
 from mitmproxy.tools.web.app import flow_to_json
 
-from addons.credentials import CREDENTIAL_HEADERS, SCRUBBED, scrub, seal
+from addons.credentials import scrub, seal
 from addons.forwarding import was_sent
+from gateway.auth.credentials import CREDENTIAL_HEADERS, SCRUBBED
 
 # Put together, so that no scanner of this repository takes it for a live one.
 SECRET = b"Bearer " + b"sk-canary-" + b"4711" * 8

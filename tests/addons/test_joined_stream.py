@@ -21,9 +21,10 @@ def pieces(text: str) -> list[str]:
 
 
 def shown(wire: str, data: bytes) -> list[Body]:
-    format = (found := WIRES.named(wire)) and found.stream
-    assert format is not None
-    return joined(events_of(data), format)
+    found = WIRES.named(wire)
+    assert found is not None
+    assert found.stream is not None
+    return joined(events_of(data), found.stream)
 
 
 def chat_chunk(delta: Body, finish_reason: str | None = None) -> Body:
@@ -32,7 +33,7 @@ def chat_chunk(delta: Body, finish_reason: str | None = None) -> Body:
 
 def test_chat_completions() -> None:
     call = {"index": 0, "id": "call_1", "function": {"name": "send", "arguments": ""}}
-    events = [
+    events: list[Any] = [
         chat_chunk({"role": "assistant", "content": ""}),
         *(chat_chunk({"content": piece}) for piece in pieces(SAID)),
         chat_chunk({"tool_calls": [call]}),
@@ -49,7 +50,9 @@ def test_chat_completions() -> None:
 
 
 def test_what_every_event_repeats_is_shown_once() -> None:
-    events = [{"provider": "acme", **chat_chunk({"role": "assistant", "content": piece})} for piece in pieces(SAID)]
+    events: list[Any] = [
+        {"provider": "acme", **chat_chunk({"role": "assistant", "content": piece})} for piece in pieces(SAID)
+    ]
     whole = {"provider": "acme", **chat_chunk({"role": "assistant", "content": SAID})}
     assert shown("chat-completions", sse(events)) == [whole]
 
@@ -62,7 +65,7 @@ def test_anthropic_messages() -> None:
         *({"index": 1, "delta": {"type": "input_json_delta", "partial_json": piece}} for piece in pieces(ARGUMENTS)),
     ]
     grown = [{"type": "content_block_delta", **delta} for delta in deltas]
-    events = [
+    events: list[Any] = [
         {"type": "message_start", "message": {"id": "m", "content": []}},
         text,
         *grown[: len(pieces(SAID))],
@@ -85,7 +88,7 @@ def test_repetitions_of_a_text_are_shown_once_and_at_the_end() -> None:
     part = {"type": "output_text", "text": SAID, "annotations": []}
     at = {"item_id": "msg_1", "output_index": 0, "content_index": 0}
     message = {"id": "msg_1", "type": "message", "role": "assistant", "content": [part]}
-    events = [
+    events: list[Any] = [
         *({"type": "response.output_text.delta", **at, "delta": piece} for piece in pieces(SAID)),
         {"type": "response.output_text.done", **at, "text": SAID},
         {"type": "response.completed", "response": {"id": "r", "output": [message]}},
@@ -97,7 +100,9 @@ def test_repetitions_of_a_text_are_shown_once_and_at_the_end() -> None:
 
 @pytest.mark.parametrize("framing", ["sse", "json-array"])
 def test_gemini(framing: str) -> None:
-    events = [{"candidates": [{"index": 0, "content": {"parts": [{"text": piece}]}}]} for piece in pieces(SAID)]
+    events: list[Any] = [
+        {"candidates": [{"index": 0, "content": {"parts": [{"text": piece}]}}]} for piece in pieces(SAID)
+    ]
     events.append({"candidates": [{"index": 0, "finishReason": "STOP"}], "usageMetadata": {"totalTokenCount": 9}})
     found = shown("gemini", sse(events) if framing == "sse" else json.dumps(events).encode())
     assert found[0]["candidates"][0]["content"]["parts"][0]["text"] == SAID
@@ -106,7 +111,7 @@ def test_gemini(framing: str) -> None:
 
 
 def test_two_calls_in_one_place_stay_two() -> None:
-    events = [
+    events: list[Any] = [
         chat_chunk({"tool_calls": [{"index": 0, "id": f"call_{n}", "function": {"name": "f", "arguments": f"[{n}"}}]})
         for n in (1, 2)
     ]

@@ -3,6 +3,7 @@
 import io
 import json
 import logging
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -22,7 +23,7 @@ def written(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
     handlers, filters, level = list(root.handlers), list(root.filters), root.level
     levels = {name: logging.getLogger(name).level for name in logging.Logger.manager.loggerDict}
     stream = io.StringIO()
-    monkeypatch.setattr(logs.sys, "stderr", stream)
+    monkeypatch.setattr(sys, "stderr", stream)
     logs.set_up_logging("debug", json_lines=True)
     yield stream
     logging.setLogRecordFactory(factory)

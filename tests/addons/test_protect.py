@@ -263,7 +263,7 @@ async def test_the_head_of_an_answer(bench: Bench, mode: str) -> None:
 
 
 async def test_an_answer_is_decoded_and_scrubbed_first(bench: Bench) -> None:
-    said = {"content": gzip.compress(b"for " + SECRET), "headers": {"content-encoding": "gzip"}}
+    said: dict[str, Any] = {"content": gzip.compress(b"for " + SECRET), "headers": {"content-encoding": "gzip"}}
     flow = await bench.after("requestheaders", "request", "responseheaders", "response", **said)
     assert flow.response is not None
     assert flow.response.raw_content == bench.gateway.given[2] == b"for Bearer [credential]"

@@ -1,6 +1,7 @@
 """The welcome message once the gateway is up."""
 
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -8,7 +9,7 @@ from addons import server
 from gateway.config.settings import load_settings
 
 
-def shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *ports: int, **given: object) -> str:
+def shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *ports: int, **given: Any) -> str:
     servers = [SimpleNamespace(listen_addrs=[("::1", port, 0, 0)]) for port in ports]
     master = SimpleNamespace(addons={"proxyserver": SimpleNamespace(servers=servers)})
     monkeypatch.setattr(server, "ctx", SimpleNamespace(master=master))

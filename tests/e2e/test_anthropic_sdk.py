@@ -11,7 +11,8 @@ import pytest
 from tests.e2e.conftest import Gateways
 from tests.e2e.server import OPERATOR_KEY, Running
 from tests.e2e.upstream import Recorded, Reply, Upstream
-from tests.gateway.wires.test_anthropic_streams import SIGNED, block, end, in_pieces, sse, start
+from tests.gateway.wires.replays import sse
+from tests.gateway.wires.test_anthropic_streams import SIGNED, block, end, in_pieces, start
 from tests.lazy import Lazy
 
 anthropic = Lazy("anthropic")
@@ -58,7 +59,7 @@ def provider(request: Recorded) -> Reply:
         if calls:
             arguments = in_pieces("input_json_delta", "partial_json", json.dumps(call["input"]))
             bodies += block(2, {**call, "input": {}}, *arguments)
-        return Reply(sse(start(), *bodies, *end(reason)), headers={"content-type": "text/event-stream"})
+        return Reply(sse([start(), *bodies, *end(reason)], named=True), headers={"content-type": "text/event-stream"})
     content = [thinking, text, call] if calls else [thinking, text]
     message = {**start()["message"], "content": content, "stop_reason": reason, "stop_sequence": None}
     return Reply(json.dumps(message).encode())
@@ -144,7 +145,9 @@ class Threads:
             body = block(0, {**call, "input": {}}, *pieces)
         else:
             body = block(0, {"type": "text", "text": ""}, *in_pieces("text_delta", "text", said))
-        events = sse({**start(), "message": begun}, *body, *end(reason))
+        opened: dict[str, Any] = {**start()}
+        opened["message"] = begun
+        events = sse([opened, *body, *end(reason)], named=True)
         return Reply(events, headers={"content-type": "text/event-stream"})
 
 

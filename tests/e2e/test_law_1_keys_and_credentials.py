@@ -202,7 +202,7 @@ def test_a_providers_key_that_is_quoted_is_shown_to_nobody(
         said = quoted(secret)[spelling]
         reply = Reply(f'{{"error": {{"message": "no: {said}"}}}}'.encode(), status)
         reply.headers |= {"x-your-key": said, "location": f"https://elsewhere.test/?key={said}"}
-        reached.answer = lambda _, reply=reply: reply  # type: ignore[misc]
+        reached.answer = lambda _, reply=reply: reply
     theirs = {"authorization": f"Bearer {key}"}
     calls: dict[str, list[Callable[[], httpx.Response]]] = {
         UPSTREAM_KEY: [lambda: chat(running, {"x-svc-key": OPERATOR_KEY})],

@@ -275,7 +275,7 @@ def test_a_redirect_is_not_passed_on(entrance: tuple[httpx.Client, Upstream], st
     client, upstream = entrance
     headers = {"location": f"{upstream.url}/elsewhere", "content-type": "text/plain"}
     for body in (b"", b"moved"):
-        upstream.answer = lambda _, body=body: Reply(body, status, headers)  # type: ignore[misc]
+        upstream.answer = lambda _, body=body: Reply(body, status, headers)
         answer = client.post("/v1/chat/completions", json=CHAT, follow_redirects=True)
         refused(answer, 502, "upstream_invalid")
         assert "location" not in answer.headers

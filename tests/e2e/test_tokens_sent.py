@@ -75,7 +75,7 @@ def test_only_what_was_sent_counts(served: Running, upstream: Upstream) -> None:
         )
         sent = 0
         for number, reply in enumerate(answers, 1):
-            upstream.answer = lambda _, reply=reply: reply  # type: ignore[misc]
+            upstream.answer = lambda _, reply=reply: reply
             stream = {"stream": True} if b"data:" in reply.body else {}
             answer = client.post("/v1/chat/completions", json=chat("answering-1", **stream))
             used = usage(client, 5 + number)

@@ -18,7 +18,8 @@ from gateway.exchange.operations import Question
 from gateway.models import Caller, Entity, PrivacyMode, Scope
 from gateway.placeholders import Placeholders
 from gateway.policy import Policy
-from gateway.protection.protector import Found, Protector
+from gateway.protection.blocks import BlockFindings
+from gateway.protection.protector import Protector
 from gateway.server.dispatcher import Dispatcher
 from gateway.text.fields import Span, TextField
 from gateway.workers.search_processes import Searches
@@ -38,11 +39,11 @@ class Counting(Finder):
         self.searched: list[str] = []
 
     @property
-    def version(self) -> str:
+    def version(self) -> str:  # type: ignore[override]
         return self._finder.version
 
     @property
-    def types(self) -> Mapping[str, EntityType]:
+    def types(self) -> Mapping[str, EntityType]:  # type: ignore[override]
         return self._finder.types
 
     def detect(self, text: str) -> tuple[Entity, ...]:
@@ -79,9 +80,9 @@ def test_a_text_is_searched_anew_for_each_caller(finder: Counting, policy: Polic
     assert [searches(None) for _ in range(3)] == [1, 1, 1]
 
 
-def found(findings: int = 1) -> Found:
+def found(findings: int = 1) -> BlockFindings:
     spans = tuple(Span(at, at + 1, "EMAIL_ADDRESS", *_REST) for at in range(findings))
-    return Found((spans,), ())
+    return BlockFindings((spans,), ())
 
 
 _REST: tuple[Any, ...] = ("placeholder", 1.0, "test")
@@ -126,7 +127,8 @@ def test_the_whole_is_bounded() -> None:
     digests = {ANNA: fill(memory, ANNA, 1000)}
     assert kept(memory, ANNA, digests[ANNA]) == 100
     for number in range(9):
-        digests[caller] = fill(memory, caller := f"key_{number}", 1000)
+        caller = f"key_{number}"
+        digests[caller] = fill(memory, caller, 1000)
         assert sum(kept(memory, name, each) for name, each in digests.items()) <= 100
 
 

@@ -69,7 +69,9 @@ def judge(
 ) -> Assessment:
     rules = policy or default()
     privacy = PrivacyMode(mode)
-    plain, hidden, kept = [], [], []
+    plain: list[Any] = []
+    hidden: list[Any] = []
+    kept: list[Any] = []
     for text in texts:
         words, found = marked(text)
         plain.append(words)

@@ -140,9 +140,7 @@ def test_a_start_completes_what_a_crash_interrupted(
     old = public_key(command)
     with monkeypatch.context() as patched:
         if after == "the record is durable":
-            patched.setattr(
-                signing_key.Path, "replace", lambda path, to: crash() if path.name == NEXT else replace(path, to)
-            )
+            patched.setattr(Path, "replace", lambda path, to: crash() if path.name == NEXT else replace(path, to))
         else:
             patched.setattr(ReceiptLog, "rotate", crash)
         with pytest.raises(Crash):

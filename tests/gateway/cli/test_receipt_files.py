@@ -75,8 +75,8 @@ def test_a_proof_for_an_earlier_checkpoint(command: Command, ids: list[str], tmp
         file.write_text(command("receipts", "prove", ids[1], "--size", str(size))[1])
         valid, done = verified(command, file)
         assert (valid, done["log"]["size"]) == (True, size)
-    for size in ("1", "5"):
-        assert command("receipts", "prove", ids[1], "--size", size) == (1, "")
+    for wrong in ("1", "5"):
+        assert command("receipts", "prove", ids[1], "--size", wrong) == (1, "")
     status, text = command("receipts", "verify", str(file), "--key", load_signer(command.data_dir).public_bytes.hex())
     assert (status, "Valid: the receipt is one of the 4 records of the checkpoint." in text) == (0, True)
 

@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from gateway.config import durable_files
 from gateway.config.secret_files import on_terminal, write_secret
 from gateway.config.settings_file import SettingsError
 
 
 def test_no_one_else_can_read_the_file_at_any_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, modes = tmp_path / "a.key", []
+    modes: list[int] = []
+    path = tmp_path / "a.key"
     path.write_text("old")
     path.chmod(0o644)
 
     def fsync(_: int) -> None:
         modes.extend(file.stat().st_mode & 0o777 for file in tmp_path.iterdir() if file != path)
 
-    monkeypatch.setattr(durable_files.os, "fsync", fsync)
+    monkeypatch.setattr(os, "fsync", fsync)
     umask = os.umask(0)
     try:
         write_secret(path, "the secret")

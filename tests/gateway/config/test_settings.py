@@ -3,6 +3,7 @@ import pickle
 import re
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import SecretStr
@@ -96,7 +97,7 @@ class TestWhereValuesComeFrom:
     def test_settings_are_frozen_and_survive_a_change_of_process(self) -> None:
         settings = load_settings(max_flows=7)
         with pytest.raises(ValueError, match="frozen"):
-            settings.max_flows = 8  # type: ignore[misc]
+            settings.max_flows = 8
         assert pickle.loads(pickle.dumps(settings)) == settings
 
 
@@ -150,7 +151,7 @@ class TestRefusals:
             ("session_max_ttl_seconds", 86401),
         ],
     )
-    def test_a_wrong_value_is_named_by_its_field_and_not_shown(self, name: str, value: object) -> None:
+    def test_a_wrong_value_is_named_by_its_field_and_not_shown(self, name: str, value: Any) -> None:
         assert problems(**{name: value}).startswith(name)
 
     def test_the_same_value_from_a_variable_is_not_shown_either(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,7 +185,7 @@ class TestRefusals:
             ("host", "", "must have at least 1 character"),
         ],
     )
-    def test_a_wrong_value_is_explained_without_terms_of_the_library(self, name: str, value: object, says: str) -> None:
+    def test_a_wrong_value_is_explained_without_terms_of_the_library(self, name: str, value: Any, says: str) -> None:
         assert problems(**{name: value}) == f"{name}: {says}"
 
     def test_all_problems_are_told_at_once(self) -> None:
@@ -204,7 +205,7 @@ class TestRefusals:
         ],
         ids=["proxy port", "web port", "lifetimes", "upstream twice", "installation key"],
     )
-    def test_settings_that_do_not_fit_together_are_refused(self, given: dict[str, object]) -> None:
+    def test_settings_that_do_not_fit_together_are_refused(self, given: dict[str, Any]) -> None:
         assert next(iter(given)) in problems(**given)
 
     def test_without_mitmweb_its_port_is_free_and_zero_never_clashes(self) -> None:

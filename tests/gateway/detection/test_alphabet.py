@@ -19,7 +19,7 @@ def _in(char: str) -> bool:
 
 
 @pytest.mark.slow
-def test_every_letter_that_a_view_can_hold_is_in_it():
+def test_every_letter_that_a_view_can_hold_is_in_it() -> None:
     """A view holds text in its compatibility composition (NFKC)."""
     letters = {char for char in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(char).startswith("L")}
     missing = {char for char in letters if unicodedata.normalize("NFKC", char) == char and not _in(char)}
@@ -27,5 +27,5 @@ def test_every_letter_that_a_view_can_hold_is_in_it():
 
 
 @pytest.mark.parametrize("char", _SIGNS.split())
-def test_signs_are_not(char: str):
+def test_signs_are_not(char: str) -> None:
     assert not _in(char)

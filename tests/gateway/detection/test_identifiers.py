@@ -11,8 +11,8 @@ import re2
 
 from gateway.detection import Detector
 from gateway.detection.recognizers import _phone_plans
-from gateway.detection.recognizers._numbers.number import Number
-from gateway.detection.recognizers.government_numbers import NUMBERS, RECOGNIZERS
+from gateway.detection.recognizers._numbers.number import NUMBERS, Number
+from gateway.detection.recognizers.government_numbers import RECOGNIZERS
 
 LIKELY = 0.5
 SIGNS = str.maketrans("", "", " -./:_+()")

@@ -132,7 +132,7 @@ async def test_a_later_turn_restores_what_an_earlier_one_hid(container: Containe
     first = await opened(container, input=f"I am {MAIL}")
     hidden = placeholder(first)
     await closed(container, first, answer("resp_1", "Hello.", conversation={"id": "conv_1"}))
-    name = {"previous_response_id": "resp_1", "conversation": "conv_1"}[field]
+    name: Any = {"previous_response_id": "resp_1", "conversation": "conv_1"}[field]
     second = await opened(container, input="Who am I?", **{field: name})
     assert await closed(container, second, answer("resp_2", f"You are {hidden}.")) == f"You are {MAIL}."
     third = await opened(container, input=f"And {MAIL}?", previous_response_id="resp_2")

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -141,7 +142,7 @@ async def test_of_the_policy_and_the_installation_the_smaller_number_counts(
 ) -> None:
     rules = {"default_ttl_seconds": policy[0], "max_ttl_seconds": policy[1]}
     await container.policies.create({"id": "brief", "title": "t", "extends": "default", "session": rules})
-    limits = {"default_ttl_seconds": bounds[0], "max_ttl_seconds": bounds[1], "max_values": 3}
+    limits: dict[str, Any] = {"default_ttl_seconds": bounds[0], "max_ttl_seconds": bounds[1], "max_values": 3}
     operations = Operations(
         container.protection, container.records, container.vault, bounds=SessionDocument.model_construct(**limits)
     )

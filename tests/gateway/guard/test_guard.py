@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.guard import KINDS, WITHHELD, GuardContext, Kind, Severity, inspect
+from gateway.guard import KINDS, WITHHELD, GuardContext, Kind, Severity
 from gateway.models import Entity
 from gateway.placeholders import Placeholders, RestoreScope
 from gateway.policy.document import GuardDocument
-from tests.gateway.guard.vectors import Case, Part, case, load, rows
+from tests.gateway.guard.vectors import Case, Part, case, inspected, load, rows
 
 PERSON = "⟦PERSON:Anna Schmidt⟧"
 MAIL = "⟦EMAIL_ADDRESS:anna.schmidt@nordwind.de⟧"
@@ -85,7 +85,7 @@ def test_the_verdict_counts() -> None:
     session = case(ASK, LINK)
     text = session.parts[0].text
     parts = [Part("nothing here"), Part(text + " " + text, choice=1), Part(text, choice=2)]
-    (finding,) = inspect(parts, session.context, rules()).findings
+    (finding,) = inspected(parts, session.context, rules()).findings
     assert finding.count == 3
 
 
@@ -114,7 +114,7 @@ def test_nothing_of_an_answer_is_in_a_verdict_or_a_context(harmful: Case) -> Non
 def test_what_was_redacted_is_gone(harmful: Case) -> None:
     verdict = harmful.judged(rules("redact"))
     clean = [replace(part, text=verdict.redacted(index, part.text)) for index, part in enumerate(harmful.parts)]
-    again = inspect(clean, replace(harmful.context, entities=()), rules("redact"))
+    again = inspected(clean, replace(harmful.context, entities=()), rules("redact"))
     assert verdict.action == "redact"
     assert all(WITHHELD in part.text for part in clean)
     assert again.action == "pass"
@@ -195,7 +195,7 @@ def test_a_term_of_the_policys_own_list_counts() -> None:
         b"{}",
         entities=[(Entity("PROJECT", 4, 12, 1.0, "policy:deny"),)],
     )
-    (finding,) = inspect([Part("The Nordstar is late.")], context, rules()).findings
+    (finding,) = inspected([Part("The Nordstar is late.")], context, rules()).findings
     assert (finding.kind, finding.severity) == (Kind.NEW_SENSITIVE_VALUE, Severity.MEDIUM)
 
 
@@ -212,7 +212,7 @@ def test_any_text_is_judged_and_only_findings_are_taken_out(pieces: list[str], k
     name = session.mint("PERSON", "Anna Schmidt")
     text = "".join([*pieces, name])
     context = GuardContext(session, RestoreScope("source"), b"{}")
-    verdict = inspect([Part(text, kind)], context, rules("redact"))
+    verdict = inspected([Part(text, kind)], context, rules("redact"))
     left = verdict.redacted(0, text)
     assert (verdict.action == "pass") == (left == text)
     for kept in left.split(WITHHELD):

@@ -69,7 +69,10 @@ def test_what_only_follows_a_link_is_no_part_of_it(message: dict[str, Any]) -> N
 
 
 def test_sound_holds_no_value() -> None:
-    message = {"content": None, "audio": {"id": "a", "data": f"UklGR{VALUE}", "transcript": f"Dear {VALUE}"}}
+    message: dict[str, Any] = {
+        "content": None,
+        "audio": {"id": "a", "data": f"UklGR{VALUE}", "transcript": f"Dear {VALUE}"},
+    }
     found, after = judged(message)
     assert found == ["placeholder_in_url"]
     assert after["audio"] == {**message["audio"], "data": f"UklGR{WITHHELD}"}

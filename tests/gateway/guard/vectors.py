@@ -15,7 +15,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote
 
 from gateway.detection import builtin_detector
@@ -23,6 +23,7 @@ from gateway.guard import GuardContext, Verdict, inspect
 from gateway.placeholders import Placeholders, RestoreScope, urls_with_placeholders
 from gateway.policy.document import GuardDocument
 from gateway.protection.protector import Protector
+from gateway.wires import AnswerText
 
 FOLDER = Path(__file__).parents[2] / "vectors" / "guard"
 _MARK = re.compile(r"⟦(?:(\w+) )?([A-Z_]+):([^⟧]+)⟧")
@@ -49,7 +50,12 @@ class Case:
     context: GuardContext
 
     def judged(self, rules: GuardDocument) -> Verdict:
-        return inspect(self.parts, self.context, rules)
+        return inspected(self.parts, self.context, rules)
+
+
+def inspected(parts: Sequence[Part], context: GuardContext, rules: GuardDocument) -> Verdict:
+    """What the guard says of parts, which have all that it reads of an answer's texts."""
+    return inspect(cast("Sequence[AnswerText]", parts), context, rules)
 
 
 def load(name: str) -> list[Case]:

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.placeholders import NUMBER, Placeholders, RestoreScope, splice, string_literals, urls_with_placeholders
+from tests.call_counts import calls
 
 from .conftest import KEY, Session
 from .test_forms import VECTORS as FOLDER
-from .test_linear import calls
 
 pytestmark = pytest.mark.slow
 

@@ -69,7 +69,7 @@ class Gateway:
         return httpx2.Response(self.status, json=self.body, headers=head(self.error))
 
 
-def ask_openai(gateway: Gateway, retries: int) -> Exception:
+def ask_openai(gateway: Gateway, retries: int) -> Any:
     transport = httpx2.MockTransport(gateway)
     client = openai.OpenAI(
         api_key="k", base_url="http://g.test/v1", max_retries=retries, http_client=httpx2.Client(transport=transport)
@@ -81,7 +81,7 @@ def ask_openai(gateway: Gateway, retries: int) -> Exception:
     return raised.value
 
 
-def ask_anthropic(gateway: Gateway, retries: int) -> Exception:
+def ask_anthropic(gateway: Gateway, retries: int) -> Any:
     transport = httpx2.MockTransport(gateway)
     client = anthropic.Anthropic(
         api_key="k", base_url="http://g.test", max_retries=retries, http_client=httpx2.Client(transport=transport)
@@ -95,7 +95,7 @@ def ask_anthropic(gateway: Gateway, retries: int) -> Exception:
     return raised.value
 
 
-def ask_gemini(gateway: Gateway, _: int) -> Exception:
+def ask_gemini(gateway: Gateway, _: int) -> Any:
     def answer(request: httpx.Request) -> httpx.Response:
         gateway.calls += 1
         return httpx.Response(gateway.status, json=gateway.body, headers=head(gateway.error))

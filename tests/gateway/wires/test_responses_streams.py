@@ -168,7 +168,7 @@ def events(output: list[Body], dice: random.Random) -> Iterator[Body]:
         yield {"type": "response.output_item.added", "output_index": index, "item": begun}
         yield from part_events(item, index, dice)
         yield {"type": "response.output_item.done", "output_index": index, "item": item}
-    usage = {"input_tokens": 11, "output_tokens": 7, "total_tokens": 18}
+    usage: Body = {"input_tokens": 11, "output_tokens": 7, "total_tokens": 18}
     usage |= {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
     yield {"type": "response.completed", "response": response(output, usage=usage)}
 
@@ -262,7 +262,7 @@ def test_the_sdk_reads_the_restored_stream() -> None:
     assert said == final.output_text == SAID
     assert json.loads(arguments) == {"to": MAIL, "text": f"{QUOTED}: {CARD}"}
     assert final.to_dict()["svc"] == {"request_id": "req_1", "guard": {"action": "pass"}}
-    assert final.output[0].encrypted_content == SECRET  # type: ignore[union-attr]
+    assert final.output[0].encrypted_content == SECRET
 
 
 @pytest.mark.slow
@@ -307,7 +307,7 @@ def test_a_withheld_answer_is_shown_by_the_sdk(hold: bool) -> None:
     last = seen[-1]
     assert last.type == "response.incomplete"
     assert last.response.id == "resp_1"
-    assert last.response.incomplete_details.reason == "content_filter"  # type: ignore[union-attr]
+    assert last.response.incomplete_details.reason == "content_filter"
     assert last.response.output_text == "The answer was withheld by the privacy policy."
     assert not any(e.type == "response.output_item.done" and e.item.type == "function_call" for e in seen)
     numbers = [event["sequence_number"] for event in read_sse(body)]

@@ -1,6 +1,7 @@
 """The engines of the settings."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ from gateway.workers.detection_engines import open_engines
         ({"detection": "patterns", "detection_service": "http://127.0.0.1:1"}, 2, False),
     ],
 )
-def test_the_settings_say_which_engines_are_used(changes: dict[str, object], engines: int, has_names: bool) -> None:
+def test_the_settings_say_which_engines_are_used(changes: dict[str, Any], engines: int, has_names: bool) -> None:
     opened, digest = open_engines(Settings(**changes), builtin_detector())
     assert len(opened.version.split("_")) == engines
     assert (digest is not None) is has_names

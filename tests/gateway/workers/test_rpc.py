@@ -194,7 +194,7 @@ async def test_calls_fail_while_the_other_end_does_not_answer(
             raise
 
     near, far = socket.socketpair()
-    calls = {"slow": slow, "hang": goes_on.wait, "echo": str}
+    calls: dict[str, Callable[..., Any]] = {"slow": slow, "hang": goes_on.wait, "echo": str}
     other = threading.Thread(target=asyncio.run, args=[answer(far, calls)])
     other.start()
     link = await Link.open(near)

@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -52,7 +53,8 @@ def test_a_hangup_that_nohup_has_ignored_stays_ignored() -> None:
 
 
 def test_a_hangup_alone_can_be_handled(monkeypatch: pytest.MonkeyPatch) -> None:
-    before, calls = signal.getsignal(signal.SIGTERM), []
+    calls: list[Any] = []
+    before = signal.getsignal(signal.SIGTERM)
     monkeypatch.setattr(stop_signals, "_started_on_terminal", lambda: True)
     monkeypatch.setattr(stop_signals, "_has_terminal", lambda: False)
     on_hangup(calls.append)
@@ -73,5 +75,5 @@ def test_where_there_is_no_terminal_none_is_found(monkeypatch: pytest.MonkeyPatc
     def fail(*_: object) -> int:
         raise OSError
 
-    monkeypatch.setattr(stop_signals.os, "open", fail)
+    monkeypatch.setattr(os, "open", fail)
     assert stop_signals._has_terminal() is False

@@ -239,7 +239,7 @@ async def test_neither_a_full_queue_nor_a_time_limit_fails_a_job_that_closes_an_
 async def test_a_job_that_closes_an_exchange_waits_for_no_other_of_its_key(release: threading.Event) -> None:
     workers = Workers(1, 8, 5)
     order: list[str] = []
-    jobs = [asyncio.create_task(workers.run(release.wait, key="a"))]
+    jobs: list[asyncio.Task[object]] = [asyncio.create_task(workers.run(release.wait, key="a"))]
     jobs += [asyncio.create_task(workers.run(partial(order.append, "opens"), key="a")) for _ in range(3)]
     await asyncio.sleep(0)
     jobs.append(asyncio.create_task(workers.run(partial(order.append, "closes"), key="a", closes=True)))

@@ -87,7 +87,7 @@ def test_answers_for_units_come_from_their_pieces() -> None:
     starts, ends = np.array([0, 1, 2, 8, 11]), np.array([1, 2, 7, 10, 12])
     known = np.array([True, False, False, True])
     answers, read = answers_of_units(starts, ends, [(0, 1), (1, 2), (2, 5), (5, 10)], chances, known)
-    expected = [[0.2, 0.8, 0], [0.4, 0, 0.6], [0.5, 0.3, 0.2], [1, 0, 0], [0, 0, 0]]
+    expected: list[list[float]] = [[0.2, 0.8, 0], [0.4, 0, 0.6], [0.5, 0.3, 0.2], [1, 0, 0], [0, 0, 0]]
     assert np.allclose(answers, expected, atol=1e-6)
     # Nothing is known of the apostrophe, and no piece stands for what is beyond.
     assert read.tolist() == [True, False, True, True, False]

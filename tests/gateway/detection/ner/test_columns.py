@@ -55,6 +55,9 @@ class ByCapitals:
     version, hash = "capitals", ""
     types: Mapping[str, EntityType] = {}
 
+    def rest(self) -> None:
+        pass
+
     def read(self, texts: Sequence[str]) -> list[tuple[Entity, ...]]:
         return [tuple(found(text, *(word for word in text.split(",") if word.istitle()))) for text in texts]
 

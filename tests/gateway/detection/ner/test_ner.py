@@ -35,7 +35,7 @@ def test_names_that_the_transformer_cannot_read(names: NameFinder, text: str, na
 @pytest.mark.parametrize("quotes", ["“”", "„“", "«»", "””"])
 @pytest.mark.parametrize("text", CASES["names_in_any_quotation_marks"])
 def test_names_in_any_quotation_marks(names: NameFinder, text: str, quotes: str) -> None:
-    opened, closed = quotes
+    opened, closed = tuple(quotes)
     parts = text.split('"')
     quoted = "".join(part + (closed if number % 2 else opened) for number, part in enumerate(parts[:-1])) + parts[-1]
     assert names.detect(quoted) == names.detect(text)

@@ -1,6 +1,7 @@
 """The guard's vectors, streamed: what the guard keeps closed in a whole answer stays closed in a stream."""
 
 from dataclasses import replace
+from typing import Literal
 
 import pytest
 
@@ -32,7 +33,7 @@ def cases(kind: str) -> list[Case]:
 def in_both_ways(case: Case, rules: GuardDocument, size: int) -> tuple[AnswerGuard, str, AnswerGuard, str, bool]:
     """The answer as a whole, with what the guard did to it; and as a stream, with whether the guard ended that."""
     whole, stream = AnswerGuard(case.context, rules), AnswerGuard(case.context, rules)
-    kind = "json" if case.parts[0].kind == "json" else "text"
+    kind: Literal["json", "text"] = "json" if case.parts[0].kind == "json" else "text"
     text = case.parts[0].text
     restored = whole.whole(AnswerText(None, "arguments" if kind == "json" else "text", text, kind))
     channel, given = Channel(stream, kind), ""

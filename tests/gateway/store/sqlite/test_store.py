@@ -3,23 +3,32 @@
 import asyncio
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gateway.errors import Unavailable
 from gateway.store import StoreError
 from gateway.store.sqlite import SqliteStore, writer
-from gateway.store.sqlite.repositories import SqliteRepositories
 from gateway.store.sqlite.writer import SUBMIT_LIMIT, WRITE_LIMIT
 from tests.gateway.store.support import Gate, add, names
 
 
-def delete_keys(stored: SqliteRepositories) -> None:
+def delete_keys(stored: Any) -> None:
     stored.db.conn.execute("DELETE FROM keys")
 
 
+def delete_keys_all_the_same(stored: Any) -> None:
+    stored.db.conn.execute("PRAGMA query_only = OFF")
+    delete_keys(stored)
+
+
+def roll_back(stored: Any) -> None:
+    stored.db.conn.execute("ROLLBACK")
+
+
 async def test_a_full_disk_is_unavailable_and_leaves_the_store_working(store: SqliteStore) -> None:
-    def no_more(stored: SqliteRepositories) -> None:
+    def no_more(stored: Any) -> None:
         (pages,) = stored.db.conn.execute("PRAGMA page_count").fetchone()
         stored.db.conn.execute(f"PRAGMA max_page_count = {pages + 2}")
 
@@ -32,7 +41,7 @@ async def test_a_full_disk_is_unavailable_and_leaves_the_store_working(store: Sq
 
 async def test_work_that_ends_the_transaction_by_itself_fails_and_harms_nothing(store: SqliteStore) -> None:
     with pytest.raises(Unavailable):
-        await store.write(lambda stored: stored.db.conn.execute("ROLLBACK") and None)
+        await store.write(roll_back)
     await store.write(add("after"))
     assert await store.read(names) == ["after"]
 
@@ -78,13 +87,7 @@ async def test_readers_cannot_write(store: SqliteStore) -> None:
     with pytest.raises(Unavailable):
         await store.read(delete_keys)
     with pytest.raises(Unavailable):
-        store.read_now(
-            lambda stored: (
-                stored.db.conn.execute("PRAGMA query_only = OFF")
-                and stored.db.conn.execute("DELETE FROM keys")
-                and None
-            )
-        )
+        store.read_now(delete_keys_all_the_same)
 
 
 async def test_all_files_are_for_the_owner_alone(path: Path) -> None:
@@ -98,7 +101,7 @@ async def test_all_files_are_for_the_owner_alone(path: Path) -> None:
 
 
 async def test_the_switches_that_the_promises_rest_on(store: SqliteStore) -> None:
-    def switches(stored: SqliteRepositories) -> dict[str, object]:
+    def switches(stored: Any) -> dict[str, object]:
         wanted = ("journal_mode", "synchronous", "secure_delete", "foreign_keys", "busy_timeout")
         return {name: stored.db.conn.execute(f"PRAGMA {name}").fetchone()[0] for name in wanted}
 

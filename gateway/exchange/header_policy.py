@@ -80,22 +80,22 @@ def forwarded_headers(
     quoting = set[int]()
     if _contains_any(texts, values, remember_for):
         quoting = {index for index, text in enumerate(texts) if _contains_any([text], values)}
-    crossing = [
+    sent = [
         field
         for index, (field, spans) in enumerate(zip(candidates, found.spans, strict=True))
         if not spans and index not in quoting
     ]
-    crossing += [(b"content-type", b"application/json"), (b"accept-encoding", b"identity")]
+    sent += [(b"content-type", b"application/json"), (b"accept-encoding", b"identity")]
     if destination.credential is not None:
-        crossing.append(destination.credential)
+        sent.append(destination.credential)
     else:
         given = [(name, value) for name, value in destination.fields if name.lower() in destination.credentials]
         if len({value.strip().rpartition(b" ")[2] for _, value in given}) > 1:
             raise BadRequest("Two different credentials were sent; send only the one that the provider reads.")
         for name, value in given:
             _check_credential(name.lower().decode("ascii"), value, patterns, policy)
-        crossing += given
-    return crossing
+        sent += given
+    return sent
 
 
 def clean(

@@ -48,9 +48,9 @@ def check_form(conversation: Conversation, policy: Policy) -> None:
         raise UnsupportedMedia(message, code="attachment_refused", param="messages")
 
 
-def check_opaque(placeholders: Placeholders, crossing: bytes) -> None:
+def check_opaque(placeholders: Placeholders, sent: bytes) -> None:
     """Raises BadRequest for a hidden value that is also in a member that cannot be changed, and would cross there."""
-    if any(is_opaque(entry.value) and entry.value.encode() in crossing for entry in placeholders.entries()):
+    if any(is_opaque(entry.value) and entry.value.encode() in sent for entry in placeholders.entries()):
         message = "A secret of the request is also in a signature or encrypted member, which cannot be changed."
         raise BadRequest(message)
 

@@ -77,7 +77,7 @@ class AnswerStream:
         """Ends the body and returns the rest."""
         if self.ended:
             return b""
-        rest = [*self._safely(self._rest())]
+        rest = [*self._safely(self._reader.finish())]
         if not self.ended:
             rest += self._safely(iter((Event(b""),)), last=True)
         if not self.ended:
@@ -85,9 +85,6 @@ class AnswerStream:
         if self._outcome == "failed":
             self._outcome = "answered"
         return b"".join(rest)
-
-    def _rest(self) -> Iterator[Event]:
-        yield from self._reader.finish()
 
     def result(self, status: int) -> StreamEnd:
         """Returns how it ended, for the outcome record."""

@@ -64,7 +64,7 @@ class Channel:
     # A text may go on after its end, where another kind of content interrupted it. What clients show as one text is
     # guarded and restored as one.
     _has_ended: bool = False
-    # The code blocks of what has passed, and where the search for the end of a stretch goes on.
+    # The code blocks of what has passed, and where the search for the end of a stretch continues.
     _blocks: CodeBlocks = field(default_factory=CodeBlocks)
     _search: tuple[int, CodeBlocks] | None = None
     _restorer: StreamRestorer = field(init=False)

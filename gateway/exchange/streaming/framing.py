@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from gateway.errors import BadUpstream
 from gateway.wires import Framing
@@ -23,41 +23,18 @@ class Event(NamedTuple):
     name: bytes = b""
 
 
-class EventReader(Protocol):
-    """Divides a body that arrives in pieces."""
-
-    def feed(self, piece: bytes) -> Iterator[Event]:
-        """Adds a piece and yields the events that are complete."""
-        ...
-
-    def finish(self) -> Iterator[Event]:
-        """Ends the body and yields the event that is left of it. Raises BadUpstream if it breaks off."""
-        ...
-
-    def close(self, *, early: bool = False) -> bytes:
-        """Returns what follows the last event. `early` says that the answer ends before its body."""
-        ...
-
-    def write(self, data: bytes, like: Event) -> bytes:
-        """Returns an event with other data, framed as `like` is."""
-        ...
-
-    @property
-    def pause(self) -> bytes:
-        """What shows a client that the answer goes on and says nothing; empty where the framing has no such thing."""
-        ...
-
-
 class ServerSentEvents:
     """Reads `text/event-stream`. Lines may end with CR LF, LF or CR."""
 
     pause = b": held back\n\n"
+    """A comment, which clients ignore: it shows that the answer continues. Empty where the framing has none."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
         self._searched = 0
 
     def feed(self, piece: bytes) -> Iterator[Event]:
+        """Adds a piece of the body and yields the events that are complete."""
         self._buffer += piece
         while (end := _BLANK_LINE.search(self._buffer, self._searched)) is not None:
             if end[0] == b"\r\n\r" and end.end() == len(self._buffer):
@@ -71,14 +48,17 @@ class ServerSentEvents:
         self._searched = max(0, len(self._buffer) - 3)
 
     def finish(self) -> Iterator[Event]:
+        """Ends the body and yields the event that is left of it. An array that breaks off raises BadUpstream."""
         raw, self._buffer = bytes(self._buffer), bytearray()
         if raw.strip():
             yield _event(raw.removeprefix(_BYTE_ORDER_MARK) + b"\n\n")
 
     def close(self, *, early: bool = False) -> bytes:
+        """Returns what follows the last event. `early` says that the answer ends before its body."""
         return b""
 
     def write(self, data: bytes, like: Event) -> bytes:
+        """Returns an event with other data, framed as `like` is."""
         kept = [line for line in like.raw.splitlines() if line and not line.startswith((b"data:", b"event:", b":"))]
         name = [b"event: " + like.name] if like.name else []
         return b"\n".join([*name, *kept, b"data: " + data, b"", b""])
@@ -142,7 +122,7 @@ class JsonArray:
         # Half an object is never passed on.
         if self._depth:
             raise BadUpstream("The upstream's answer broke off.", code="upstream_invalid")
-        return iter(())
+        yield from ()
 
     def close(self, *, early: bool = False) -> bytes:
         if self._depth == 0 and not early:
@@ -157,7 +137,7 @@ class JsonArray:
         return lead + data
 
 
-def reader(framing: Framing) -> EventReader:
+def reader(framing: Framing) -> ServerSentEvents | JsonArray:
     """Returns the reader of a framing."""
     return ServerSentEvents() if framing == "sse" else JsonArray()
 

@@ -54,7 +54,7 @@ def test_half_an_item_is_never_passed_on(body: bytes) -> None:
         divider = JsonArray()
         assert [json.loads(event.data) for piece in pieces for event in divider.feed(piece)] == first
         with pytest.raises(BadUpstream):
-            divider.finish()
+            [*divider.finish()]
 
 
 @pytest.mark.parametrize("body", BODIES)

@@ -36,6 +36,7 @@ lint: setup ## check style, imports, types, and for common weaknesses
 	@.venv/bin/lint-imports --no-logo
 	@$(PY) -m bandit --quiet --configfile pyproject.toml --recursive run_proxy.py addons gateway scripts
 	@$(PY) -m mypy
+	@$(PY) -m scripts.path_figures
 
 format: setup ## format the code and apply safe lint fixes
 	@$(PY) -m ruff check --fix-only .

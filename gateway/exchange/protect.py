@@ -17,7 +17,7 @@ from gateway.exchange.records import Records, described
 from gateway.exchange.state import Exchange
 from gateway.http.strict_json import dump
 from gateway.http.types import Field
-from gateway.models import Caller
+from gateway.models import Caller, PrivacyMode
 from gateway.placeholders import Placeholders, RestoreScope, conversation_key
 from gateway.policy import Policy, PolicyRegistry
 from gateway.protection.protector import Protected, Protector
@@ -115,24 +115,14 @@ class Protection:
     async def _hide(self, exchange: Exchange, conversation: Conversation) -> None:
         """Hides private values in the texts, and searches the head of the call for them."""
         policy, destination, placeholders = exchange.policy, exchange.destination, exchange.placeholders
-        remembered = exchange.caller.remembered_as
 
         def job() -> tuple[Protected, Assessment, list[Field]]:
             # The model's name is forwarded unchanged.
-            if not clean(destination.model, self._patterns, policy, remember_for=remembered):
+            if not clean(destination.model, self._patterns, policy, remember_for=exchange.caller.remembered_as):
                 raise BadRequest("`model` is not the name of a model.", param="model")
             protected, assessment = self.hide(conversation, policy, placeholders, exchange.caller, advice=False)
             hidden = [entry.value for entry in placeholders.entries()]
-            headers = forwarded_headers(
-                destination,
-                self.protector,
-                policy,
-                exchange.mode,
-                hidden,
-                patterns=self._patterns,
-                remember_for=remembered,
-            )
-            return protected, assessment, headers
+            return protected, assessment, self._headers(exchange, hidden)
 
         found = await self.work(job, exchange.caller, conversation.texts(), destination)
         exchange.protected, exchange.assessment, exchange.headers = found
@@ -141,16 +131,20 @@ class Protection:
 
     async def forwarded_headers(self, exchange: Exchange) -> list[Field]:
         """Returns the header fields of a call without text. Raises BadRequest."""
-        policy = self.policy(None, exchange.caller)
-        job = partial(
-            forwarded_headers,
+        exchange.policy, exchange.mode = self.policy(None, exchange.caller), PrivacyMode.STANDARD
+        job = partial(self._headers, exchange)
+        return await self.work(job, exchange.caller, destination=exchange.destination)
+
+    def _headers(self, exchange: Exchange, hidden: Sequence[str] = ()) -> list[Field]:
+        return forwarded_headers(
             exchange.destination,
             self.protector,
-            policy,
+            exchange.policy,
+            exchange.mode,
+            hidden,
             patterns=self._patterns,
             remember_for=exchange.caller.remembered_as,
         )
-        return await self.work(job, exchange.caller, destination=exchange.destination)
 
     async def work[T](
         self,

@@ -1,4 +1,4 @@
-"""Looks whether processes have ended, also those of which nobody has asked for the status."""
+"""Tells whether processes have ended, including those whose status has not been collected."""
 
 import subprocess
 import time

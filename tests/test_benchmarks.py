@@ -60,7 +60,7 @@ def test_the_model_of_names_is_measured_with_new_messages_and_seen_ones(tmp_path
 
 @pytest.mark.slow
 def test_the_yardstick_gets_the_texts_and_is_set_beside_ours(tmp_path: Path) -> None:
-    """An interpreter of our own stands in for one that has Presidio."""
+    """The test uses an interpreter of our own in place of one that has Presidio."""
     python = tmp_path / "python"
     python.write_text(
         f"#!{sys.executable}\nimport json, sys\nwanted = json.load(sys.stdin)\n"

@@ -17,7 +17,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "certs" /
 
 # Made from sources that other tests check; and a history names files that are gone.
 UNCHECKED = {"api.md", "entities.md", "licences.md", "CHANGELOG.md"}
-# What readers are told to write.
+# Files that the documentation has readers write.
 TO_WRITE = {"gateway/detection/recognizers/parcel.py"}
 GLOSSARY = """
     entity span recognizer pattern validator deobfuscation prefilter policy action placeholder session exchange

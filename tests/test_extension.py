@@ -1,4 +1,4 @@
-"""What others add is one file each: a recognizer, a policy, a wire and a surface, dropped in and used together."""
+"""An extension is one file: a recognizer, a policy, a wire and a surface are added and used together."""
 
 from pathlib import Path
 from typing import Any

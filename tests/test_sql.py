@@ -1,4 +1,4 @@
-"""SQL stands behind one door: nothing outside gateway/store/sqlite/ holds a statement."""
+"""SQL statements are only in gateway/store/sqlite/."""
 
 import ast
 import re
@@ -68,7 +68,7 @@ def test_the_backend_is_where_they_are(name: str) -> None:
 
 
 @pytest.mark.slow
-def test_no_statement_stands_elsewhere() -> None:
+def test_no_statement_is_elsewhere() -> None:
     found = [
         str(file.relative_to(ROOT))
         for file in PRODUCT

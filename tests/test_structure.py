@@ -144,7 +144,7 @@ def test_breaches_are_found(added: dict[str, tuple[str, str]], tmp_path: Path) -
 
 
 @pytest.mark.slow
-def test_run_proxy_is_imported_by_nobody() -> None:
+def test_no_module_imports_run_proxy() -> None:
     assert breaches(("gateway", "addons", "scripts"), {"run_proxy", "tests", "benchmarks"}) == []
 
 
@@ -175,7 +175,7 @@ def test_no_source_file_is_too_long() -> None:
 
 @pytest.mark.slow
 def test_every_foreign_import_is_a_declared_dependency() -> None:
-    """What only comes along with another package may go with its next release."""
+    """A package installed only because another requires it may disappear with the other's next release."""
     declared = set(project()["runtime"])
     owners = packages_distributions()
     undeclared = {

@@ -48,7 +48,7 @@ _OPEN_END = re.compile(
     rf"(?<!{_RUN})(?:{_RUN}*+(?::[/\\]?)?|url\(|/[a-z]{{0,3}}(?:/[a-z]{{0,3}})?|[/\\]{{1,2}})\Z", re.IGNORECASE
 )
 _END = f"[{BLANKS}<]"
-# What ends a URL, by the character that comes before it.
+# Matches the end of a URL, by the character before the URL.
 _ENDS = {char: re.compile(rf"{char}(?=[,:;)\]}}>{BLANKS}<])|{_END}") for char in "\"'`"}
 _ENDS |= {"<": re.compile("[<>]"), "": re.compile(_END)}
 

@@ -23,7 +23,7 @@ _URL, _MAIL, _QUOTED = map(_PATTERNS.expression, ("<<url>>", "<<mail>>", "<<quot
 _WHOLE, _WHOLE_URL, _RECIPIENTS = map(_PATTERNS.compiled, ("whole", "whole_url", "recipients"))
 _SENDER, _STAND_IN = map(_PATTERNS.compiled, ("sender", "stand_in"))
 _TEMPLATE, _NUMERIC, _NOBODY, _PHONE = map(_PATTERNS.compiled, ("template", "numeric", "nobody", "phone"))
-# What the types of tools' calls and results end with, in the messages of all wires.
+# Endings of the types of tool calls and results, in the messages of all wires.
 _CALL_TYPES, _RESULT_TYPES = ("tool_use", "_call"), ("tool_result", "_output")
 _OWN = [ip_network(each) for each in _PATTERNS.table["own_networks"]]
 _PRIVATE_NAMES = tuple(f".{name}" for name in _WORDS["private"])

@@ -127,7 +127,7 @@ class Engines:
 
 
 def _outside_code(text: str, found: Iterable[Entity]) -> list[Entity]:
-    """Returns the entities; of names, only the parts outside code, since an identifier names nobody."""
+    """Returns the entities. Names are cut to the parts outside code, since an identifier is not a person's name."""
     code: SourceCode | None = None
     kept: list[Entity] = []
     for one in found:

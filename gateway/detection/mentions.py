@@ -10,7 +10,7 @@ REACH = 400
 _PARTS = expressions(read_toml(__file__)["parts"])
 _DECORATORS = word_lists(__file__)["decorators"]
 _WORD = re.compile(r"@\w+(?![.-]?\w)")
-# What is on the line before the sign, and what follows from it on.
+# For each construct, the text on the line before the sign and the text from the sign on.
 _SIGNS = tuple(
     (re.compile(_PARTS[f"{sign}_before"]), re.compile(_PARTS[f"{sign}_after"], re.MULTILINE))
     for sign in ("scope", "named_scope", "package", "call", "sql", "set", "perl", "perl_push", "perl_loop", "perl_list")

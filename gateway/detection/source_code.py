@@ -2,7 +2,7 @@
 
 A line is code or not by a linear model over short sequences of its signs and kinds of words (`code_lines.json`, trained
 by training/code_lines.py on twenty languages), and by the lines around it: a Markov chain, since code rarely begins or
-ends. Within a line, comments and strings are told by the signs that languages share.
+ends. Within a line, the signs that languages share mark comments and strings.
 """
 
 import json

@@ -9,7 +9,7 @@ HIDDEN = "\ufdd1"
 """A Unicode noncharacter, in place of each character that does not count."""
 # Only the first backslash of a row begins a match, which keeps the search linear.
 _ESCAPE = r"(?:[\x1b\u241b]|\^\[|#033|(?<!\\)\\+(?:033|[eE]|x(?:1[bB]|\{1[bB]\})|u(?:001[bB]|\{1[bB]\})))"
-# What is left of a sequence that lost its escape character, and the rest of any other.
+# The rest of a sequence that lost its escape character, and the rest of any other.
 _LOST = re.compile(r"\[\d{1,3}(?:;\d{1,3})*[mK](?!\])")
 # The cursor's moves separate words, and so do the ends of the text in a sequence, such as the address of a link. The
 # expression begins with what any sequence begins with, since most characters begin none.

@@ -1,4 +1,4 @@
-"""What the guard must know to judge an answer: the session, the request, and what recognizers found in the answer."""
+"""Facts by which the guard judges an answer: the session, the request, and recognizers' findings in the answer."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from gateway.placeholders import Placeholders, RestoreScope
 
 @dataclass(frozen=True)
 class GuardContext:
-    """The request behind an answer. `request` is what crossed, as it crossed: protected, JSON or plain text.
+    """The request of an answer. `request` is its text as sent to the provider: protected, JSON or plain text.
 
     `entities[i]` are the recognizers' candidates in the text of part i, found once and passed in; without them new
     sensitive values are not searched for.

@@ -26,14 +26,14 @@ _FIELD, _FORM, _FRAME, _STYLE = map(_PATTERNS.compiled, ("field", "form", "frame
 _HANDLER = _PATTERNS.compiled("handler", 0)
 _FAR = 2000
 type Use = Literal["read", "called", "run"]
-"""Prose that may contain code; what a tool is called with; what it runs, so that any program in it may send."""
-# What a statement carries is a number: a bit for hosts, one for mailboxes, and one for each place.
+"""Prose that may contain code; arguments of a tool; commands that a tool runs, in which any program may send."""
+# The contents of a statement as a number: a bit for hosts, one for mailboxes, and one for each place.
 _HOST, _MAIL, _FIRST_PLACE = 1, 2, 2
 _ANYTHING = -1
 
 
 def leaving(text: str, places: Sequence[int], untrusted: UntrustedDestinations, use: Use = "read") -> dict[int, bool]:
-    """Those of the `places`, sorted, that would leave; true where a page sends them by itself."""
+    """Returns the `places` (which are sorted) whose values would be sent; true where a page sends them by itself."""
     destinations = untrusted.found(text)
     is_command_named = mentioned(text)
     if not destinations and not is_command_named:

@@ -17,7 +17,7 @@ from gateway.guard.readings import Reading
 from gateway.guard.verdict import Hit, Kind, Severity
 from gateway.placeholders import Found, splice
 
-# Replaces each character of a placeholder: one that nobody writes.
+# Replaces each character of a placeholder. It is a private-use character, which texts do not contain.
 _MASK = "\ue000"
 _PATTERNS = Patterns(__file__, tag=f"{_MASK}++", phone=PHONE)
 

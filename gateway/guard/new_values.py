@@ -1,6 +1,6 @@
-"""Finds sensitive values that the request did not contain, except those that are nobody's.
+"""Finds sensitive values that the request did not contain, except public ones.
 
-Nobody's are the values of documentation, test suites and public offices.
+Public values are those of documentation, test suites and public offices.
 """
 
 import re
@@ -80,7 +80,7 @@ def _is_public(entity: Entity, value: str, people: Sequence[Entity], context: Gu
     if entity.type == "EMAIL_ADDRESS":
         local = re.split(r"[+@]", value.lower())[0]
         is_role = not _WORDS["public_mailboxes"].isdisjoint([local, *re.split(r"[._-]", local)])
-        # Nobody has a mailbox under `.example` (RFC 2606), though it is no place to send anything to.
+        # No real mailbox is under `.example` (RFC 2606), though nothing may be sent there.
         return is_role or value.lower().endswith(".example") or not context.untrusted.mail(value)
     try:
         kind = phonenumbers.number_type(phonenumbers.parse(value, None))

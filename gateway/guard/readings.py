@@ -78,7 +78,7 @@ def _literals(document: str) -> list[Literal]:
 
 def _strings(document: str, literals: Sequence[Literal]) -> list[tuple[int, str, str]]:
     """The values of a document's literals with their offsets and keys. In an array, the key is that of the array."""
-    # What a list that is the whole document belongs to.
+    # The key of a list that is the whole document.
     at, current = 0, "[]"
     strings: list[tuple[int, str, str]] = []
     for literal in literals:

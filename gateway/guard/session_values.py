@@ -24,7 +24,7 @@ _SHORTEST_NUMBER = 7
 _LONG, _MANY = 4096, 24
 # Between two characters of one value are at most this many others: "+49 (30) 1234", not half a sentence.
 _WIDEST_GAP = 4
-# What a model knows of the world without having been told: one word of it is no leak.
+# Groups of values that a model knows from its training: one word of such a value is no leak.
 _COMMON_GROUPS = frozenset({"address", "organization", "temporal"})
 _NEVER = frozenset({"PLACEHOLDER", "AGE"})
 # "5552368" in "5,552,368.10" and in "9.555.2368" is part of another number.
@@ -51,7 +51,7 @@ class SessionValues:
 
     @cached_property
     def _rare_tags(self) -> list[str]:
-        """Those that no URL contains by chance: no numbers, and no letters with a vowel among them."""
+        """Tags that no URL contains by chance: neither numbers nor words of letters with a vowel."""
         return [tag for tag in self._tags if not tag.isdigit() and not (tag.isalpha() and _VOWELS & set(tag))]
 
     @cached_property

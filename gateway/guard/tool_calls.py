@@ -18,7 +18,7 @@ from gateway.placeholders import Found
 
 _PATTERNS = Patterns(__file__)
 _BARE, _DESTINED, _DESCRIBED, _RUN = map(_PATTERNS.compiled, ("bare", "destined", "described", "run"))
-# What a hidden recipient can be.
+# Entity types of hidden recipients.
 _CONTACTS = frozenset({"EMAIL_ADDRESS", "PHONE_NUMBER"})
 
 

@@ -1,4 +1,4 @@
-"""What the guard says about an answer. Nothing here holds or shows a word of it."""
+"""The guard's verdict on an answer. Nothing here holds or shows a word of the answer."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ class Severity(StrEnum):
 
 
 class Kind(StrEnum):
-    """What the guard can find."""
+    """Kinds of findings."""
 
     UNKNOWN_PLACEHOLDER = "unknown_placeholder"
     FORGED_PLACEHOLDER = "forged_placeholder"
@@ -69,10 +69,10 @@ class GuardFinding:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What is to become of an answer.
+    """The guard's decision about an answer.
 
-    `replace`: nothing of it reaches the client. `redact`: every part goes through `redacted` first. `flag`: it goes
-    on as it is and the findings are reported. `pass`: there are none.
+    `replace`: nothing of it reaches the client. `redact`: every part goes through `redacted` first. `flag`: it is
+    sent as it is, and the findings are reported. `pass`: there are none.
     """
 
     action: GuardAction = "pass"

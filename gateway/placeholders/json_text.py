@@ -26,17 +26,17 @@ _CHARACTER = re.compile(
     r"\\(?:u(?P<high>d[89ab][\da-f]{2})\\u(?P<low>d[c-f][\da-f]{2})|u(?P<code>[\da-f]{4})|(?P<char>.))",
     re.DOTALL | re.ASCII | re.IGNORECASE,
 )
-# What may be between the quotes of a string (RFC 8259, section 7).
+# The text between the quotes of a string (RFC 8259, section 7).
 _INSIDE = re.compile(r'(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+')
 _BLANKS = " \t\n\r\f\v"
 _BLANK = re.compile(f"[{_BLANKS}]")
 _TO_SIGNS = str.maketrans(_BLANKS, "_" * len(_BLANKS))
-# What begins like a URL. Programs that load it take line breaks and tabs out first (WHATWG URL, section 4.4).
+# The beginning of a URL. Programs that load it first remove line breaks and tabs (WHATWG URL, section 4.4).
 _URL = re.compile(r"https?:|(?:[a-z][a-z0-9+.-]*+:)?[/\\]{2}\S|[\w-]++(?:\.[\w-]++)++(?::\d++)?[/\\?#]", re.IGNORECASE)
 _IGNORED = str.maketrans("", "", "\t\n\r")
 _URL_KEY = re.compile(r"(?:ur[il]|href|link|src|endpoint|webhook|website)s?\Z", re.IGNORECASE)
 _KEY_ENDS = re.compile(r"[ \t\n\r]*:")
-# Those that a URL may have before it.
+# Characters that a URL may have before it.
 _LEADING = "".join(map(chr, range(33)))
 _SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 

@@ -139,7 +139,7 @@ def unfinished(types: frozenset[str], data: bytes) -> int:
 
 @dataclass(slots=True, repr=False)
 class Vocabulary:
-    """What the search needs to know of a session: its placeholders (without brackets) and their types."""
+    """The parts of a session that the search needs: its placeholders (without brackets) and their types."""
 
     cores: set[str] = field(default_factory=set)
     types: frozenset[str] = frozenset()

@@ -14,7 +14,7 @@ from gateway.destinations.rule import Mark, RestoreScope
 from gateway.placeholders.grammar import Found, looks_like_placeholder
 from gateway.placeholders.json_text import is_document, with_blanks
 
-# What starts a destination that may contain white space: Markdown links and definitions, HTML.
+# Text before a destination that may contain white space: Markdown links and definitions, HTML.
 _OPENINGS = ("](", "]:", "<", "=")
 _AFTER_WORD = re.compile(r"[,.;!?]?(?:[ \n\t]|\Z)")
 

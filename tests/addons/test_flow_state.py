@@ -1,4 +1,4 @@
-"""What is known of a flow goes with it, and a flow that is gone before its end is told of."""
+"""The state of a flow is freed with it, and a flow that is gone before its end is reported."""
 
 import gc
 

@@ -1,4 +1,4 @@
-"""What mitmproxy says of an upstream becomes a kind of fault; nothing of its sentence is repeated."""
+"""mitmproxy's message about an upstream is mapped to a kind of fault; its text is not repeated."""
 
 import ast
 import inspect
@@ -67,7 +67,7 @@ def test_the_beginnings_are_those_of_mitmproxy() -> None:
     own = {
         beginning
         for beginning, _ in _BEGINNINGS
-        # What comes after the first words is OpenSSL's and h11's; these two are put together from parts.
+        # OpenSSL and h11 write the text after the first words, and mitmproxy builds these messages from parts.
         if not beginning.startswith(("Certificate verify failed: ", "HTTP/1 protocol error: ", "Response body"))
     }
     own |= {"Certificate verify failed: ", "HTTP/1 protocol error: ", " body exceeds"}

@@ -1,4 +1,4 @@
-"""The time that an upstream has: begun for what may cross, ended by its answer, and nothing to whoever comes after."""
+"""An upstream's timeout begins once a request may be sent, ends with the answer, and does not affect later requests."""
 
 import asyncio
 import gc

@@ -2,6 +2,6 @@
 
     python -m tests.fuzz [--seconds 60] [--only bodies,streams] [--seed 1]
 
-`make test` runs a few cases of each target. The command goes on for as long as asked, with larger inputs, and also
-reports those that take long for their size. A case that fails is named by its seed, which repeats it.
+`make test` runs a few cases of each target. The command runs for `--seconds`, with larger inputs, and also reports
+inputs that take long for their size. A failing case is reported with its seed, which repeats it.
 """

@@ -1,4 +1,4 @@
-"""Requests and answers of every wire, and coded bodies: what crosses holds nothing private, whatever the shape is."""
+"""Requests and answers of every wire, and coded bodies: whatever their shape, nothing private is sent."""
 
 import asyncio
 import gzip
@@ -137,7 +137,7 @@ def _content(rng: random.Random, body: Json, longest: int) -> bytes:
 
 @contextmanager
 def requests(folder: Path) -> Iterator[Check]:
-    """What crosses of a request never holds what is private in it."""
+    """Private values of a request are never sent."""
     with _pipeline(folder) as pipeline:
 
         def check(rng: random.Random, longest: int) -> int:

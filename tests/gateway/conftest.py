@@ -1,4 +1,4 @@
-"""What the tests of several parts protect with, and where they keep it."""
+"""Protectors and data folders that the tests of several parts share."""
 
 import asyncio
 import shutil

@@ -1,4 +1,4 @@
-"""What runs in the background of a gateway, and stops with it."""
+"""Background tasks of a gateway, which stop with it."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What was searched is remembered for whoever sent it, and for nobody else: searches are counted, never timed."""
+"""Searches are remembered for the client that sent the text, and for no other: they are counted here, never timed."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
@@ -99,7 +99,7 @@ def kept(memory: Memory, caller: str, digests: Sequence[bytes]) -> int:
     return sum(memory.get(caller, digest) is not None for digest in digests)
 
 
-def test_nobody_finds_what_another_put() -> None:
+def test_clients_do_not_share_entries() -> None:
     memory = Memory()
     (digest,) = fill(memory, ANNA, 1)
     assert (memory.get(ANNA, digest), memory.get(BERT, digest)) == (found(), None)

@@ -19,7 +19,7 @@ from tests.gateway.receipt_log.support import OPERATOR, draft
 
 
 def sums(receipts: list[dict[str, Any]]) -> dict[str, Any]:
-    """What the meters must say, counted from the receipts themselves."""
+    """Counts from the receipts what the meters must say."""
     outcomes = [receipt["outcome"] for receipt in receipts if "outcome" in receipt]
 
     def add_up(name: str) -> Counter[str]:

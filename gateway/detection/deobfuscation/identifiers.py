@@ -19,7 +19,7 @@ _LEAD = re.compile(rb"[A-Za-z]+[0-9]?(_)(?=[^_])")
 _TAIL = re.compile(rb"(?<=[^_])(_)[A-Za-z]+\Z")
 _FIGURES = re.compile(rb"_+(?=\d[\d-]{5,})|(?<=\d{6})_+")
 _DIGIT = re.compile(rb"\d")
-# Some providers number the calls of tools so; nobody is to be called.
+# Some providers number tool calls like this; these are not telephone numbers.
 _CALL_ID = re.compile(rb"\bcall_\d{8}\b")
 _KINDS = (
     "avif|bmp|csv|docx?|eml|gif|hei[cf]|jpe?g|m4a|mov|mp[34]|msg|od[pst]|pdf|png|ppt[mx]?|rtf|tiff?|txt|vcf|wav"

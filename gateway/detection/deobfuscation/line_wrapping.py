@@ -39,7 +39,7 @@ _DATE = re.compile(rb"\d{4}-\d\d-\d\d|\d\d?:\d\d")
 # The date of an entry in a log or ledger.
 _ENTRY = re.compile(rb"\d\d?(?:/\d\d?(?:/(?:\d\d){1,2})?|\.\d\d?\.(?:\d\d){0,2})")
 _DIGIT = re.compile(rb"\d")
-# Of a date whose last part is on the next line.
+# In a date whose last part is on the next line.
 _MOST_DATE_DIGITS = 4
 _LETTER = re.compile(rb"[A-Za-z]")
 _LIST_MARK = re.compile(rb"(?:\d{1,3}[.)]|[A-Za-z][.)]|[\-*+])[ \t]+\S")

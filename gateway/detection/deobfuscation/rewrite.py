@@ -52,7 +52,7 @@ class RewrittenText:
         self.data = _valid(b"".join(pieces))
 
     def _omit(self, parent: bytes, pieces: list[bytes], read: int, until: int, length: int) -> int:
-        """Replaces text far from any edit with a separator that no finding may cross."""
+        """Replaces text far from any edit with a separator that no finding may span."""
         last = _token_end(parent, read + _AFTER, until) if self._edits else 0
         first = _token_start(parent, last, until) if until < len(parent) else until
         if first - last <= len(_GAP):

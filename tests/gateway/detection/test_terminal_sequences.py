@@ -1,4 +1,4 @@
-"""Terminal sequences count for nothing: what is found in a text without them is found with them, between them."""
+"""Terminal sequences are ignored: values of a text without them are also found with sequences between them."""
 
 import time
 from collections.abc import Sequence

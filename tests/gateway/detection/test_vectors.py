@@ -52,7 +52,7 @@ def test_found(detector: Detector, case: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("case", cases("exact.jsonl"))
 def test_nothing_else_is_found(detector: Detector, case: dict[str, Any]) -> None:
-    """Of some types, groups or recognizers (`of`), with a score of at least `least`."""
+    """Counts findings of the types, groups or recognizers in `of`, with a score of at least `least`."""
     every = found(detector, case["text"], case.get("least", LIKELY))
     assert {one for one, names in every.items() if not names.isdisjoint(case["of"])} == set(map(tuple, case["found"]))
 

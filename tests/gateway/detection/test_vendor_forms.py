@@ -37,7 +37,7 @@ def _signs(part: str) -> str:
 
 
 @pytest.mark.parametrize("recognizer", KEYS, ids=lambda one: one.id)
-def test_random_keys_are_no_stand_ins(recognizer: PatternRecognizer) -> None:
+def test_random_keys_are_not_taken_for_examples(recognizer: PatternRecognizer) -> None:
     check = recognizer.validator
     assert check is not None
     keys = drawn(recognizer, random.Random(recognizer.id))

@@ -51,7 +51,7 @@ def test_the_rule_of_the_kind_decides(mode: str) -> None:
     assert [finding.rule for finding in verdict.findings] == ["placeholder_in_url"]
 
 
-def test_a_value_that_crossed_in_clear_was_not_protected() -> None:
+def test_a_value_sent_in_clear_was_not_protected() -> None:
     answer = case(ASK, "Dear Anna Schmidt, account DE02 1203 0000 0000 2020 51,")
     said = b'{"input": "Anna Schmidtke, DE02 1203 0000 0000 2020 51?"}'
     known = replace(answer, context=replace(answer.context, request=answer.context.request + said))

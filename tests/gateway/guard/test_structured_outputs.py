@@ -1,4 +1,4 @@
-"""What the guard leaves of an answer that is a JSON document."""
+"""The guard redacts an answer that is a JSON document, and leaves the rest of it."""
 
 import json
 

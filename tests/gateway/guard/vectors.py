@@ -54,7 +54,7 @@ class Case:
 
 
 def inspected(parts: Sequence[Part], context: GuardContext, rules: GuardDocument) -> Verdict:
-    """What the guard says of parts, which have all that it reads of an answer's texts."""
+    """Returns the guard's verdict on parts, which have every member of an answer's texts that it reads."""
     return inspect(cast("Sequence[AnswerText]", parts), context, rules)
 
 

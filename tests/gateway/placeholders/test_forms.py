@@ -1,4 +1,4 @@
-"""What a model may make of a placeholder, and what it may not."""
+"""Changes of a placeholder by a model that are still recognized, and changes that are not."""
 
 import json
 from pathlib import Path

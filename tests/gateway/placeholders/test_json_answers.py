@@ -69,7 +69,7 @@ def skeleton(value: Any) -> Any:
 def test_the_echo_of_a_text_that_holds_json_is_exact(
     content: dict[str, str], ascii_only: bool, data: st.DataObject
 ) -> None:
-    """Hidden as text is: the value is what stands between the quotes, escapes and all."""
+    """Hidden as text is: the value is the text between the quotes, including escapes."""
     document = json.dumps(content, ensure_ascii=ascii_only).replace("/", "\\/")
     placeholders = Placeholders(KEY)
     pieces = []

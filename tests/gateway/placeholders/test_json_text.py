@@ -134,7 +134,7 @@ def test_a_spelling_of_its_own_comes_back() -> None:
     assert placeholders.restore(name, rules=SOURCE).text == "José"
 
 
-def test_a_number_comes_back_as_a_number_where_it_stands_alone() -> None:
+def test_a_placeholder_alone_is_restored_as_a_number() -> None:
     placeholders = Placeholders(KEY)
     token = "4111" + "1111" * 3
     name = placeholders.mint("CREDIT_CARD", token, raw=NUMBER + token)

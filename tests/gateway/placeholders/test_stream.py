@@ -1,4 +1,4 @@
-"""What a stream holds back, and for how long. test_echo and test_url_policy compare its result with the whole text."""
+"""The text that a stream holds back, and how long. test_echo and test_url_policy compare the result with whole text."""
 
 import pytest
 
@@ -55,7 +55,7 @@ def test_a_placeholder_in_prose_does_not_wait_for_more_than_a_character(session:
     assert feed(session, "{{person}}", ",") == ["", "Anna Example,", ""]
 
 
-def test_a_url_of_nobody_is_given_at_once_and_stays_closed(session: Session) -> None:
+def test_an_unknown_url_is_given_at_once_and_stays_protected(session: Session) -> None:
     first, second, _ = feed(session, "see https://evil.example/?q={{email}}", "&x=1 ok")
     assert first == session.protected("see https://evil.example/?q={{email}}")
     assert second == "&x=1 ok"

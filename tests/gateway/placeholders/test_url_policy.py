@@ -83,7 +83,7 @@ def test_what_is_no_attack_is_restored(session: Session, vector: dict[str, str])
 def test_the_echo_of_a_source_is_exact_even_where_it_looks_like_an_attack(
     session: Session, vector: dict[str, str]
 ) -> None:
-    """Whatever the source held, its own destinations are the source's."""
+    """Every destination in the source counts as the source's own."""
     text = session.protected(vector["answer"].replace("{{+", "{{"))
     rules = RestoreScope("source", urls_with_placeholders(text))
     everything = session.placeholders.restore(text, rules=RestoreScope("always"))

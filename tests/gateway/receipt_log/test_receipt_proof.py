@@ -29,7 +29,7 @@ def names(verification: Verification) -> dict[str, bool]:
 
 
 async def verified(data_dir: Path, request_id: str) -> Verification:
-    """What the endpoint and the command say, which is the same."""
+    """Returns the verification by the endpoint, which is the same as the command's."""
     with opened(data_dir) as log:
         said = await log.verify(request_id, OPERATOR)
     with open_read_only(data_dir) as store:

@@ -23,7 +23,7 @@ def originals(tmp_path_factory: pytest.TempPathFactory) -> Originals:
 
 
 def checks(content: bytes, key: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
-    """What `receipts verify FILE --key KEY` says to a file: each check by its name."""
+    """Returns the checks that `receipts verify FILE --key KEY` prints for a file, by their names."""
     file = folder / "file"
     file.write_bytes(content)
     status = verify_file(Namespace(key=[key], target=str(file), json=True))

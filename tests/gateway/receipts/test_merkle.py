@@ -23,7 +23,7 @@ def path(ranges: list[tuple[int, int]]) -> list[bytes]:
 
 
 def test_known_roots() -> None:
-    """Of the empty tree, and of the eight leaves that Certificate Transparency's implementations test with."""
+    """Checks the empty tree, and the eight leaves with which implementations of Certificate Transparency are tested."""
     assert EMPTY_ROOT.hex() == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
     leaves = ("", "00", "10", "2021", "3031", "40414243", "5051525354555657", "606162636465666768696a6b6c6d6e6f")
     tree = Frontier()

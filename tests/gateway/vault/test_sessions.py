@@ -105,7 +105,7 @@ async def test_a_clock_set_back_opens_nothing_again(vault: Vault, store: Store, 
                 await each.extend(session.grant.session_id, session.grant.session_token, ANNA, 60)
 
 
-async def test_a_start_with_the_clock_set_back_goes_on_from_the_latest_time(
+async def test_a_start_with_the_clock_set_back_continues_from_the_latest_time(
     vault: Vault, store: Store, clock: Clock
 ) -> None:
     """Written with the last session, without a purge; a session that lasts still opens, and a new one can be made."""
@@ -199,7 +199,7 @@ async def test_a_session_holds_so_many_values_and_no_more(vault: Vault) -> None:
         await vault.remember(session, [], ["https://example.com/[PERSON_ABCDE]"])
     again = await reopen(vault, session)
     assert (again.known, again.urls) == ((MAIL, NAME), frozenset({URL}))
-    # What the session had when it was opened costs nothing again.
+    # Values that the session had when it was opened are not charged again.
     await vault.remember(again, [], [URL])
 
 

@@ -298,7 +298,7 @@ def test_what_the_layout_says(detector: Detector, text: str, value: str) -> None
 
 
 @pytest.mark.parametrize("text", ["phone_call_48213077", "call_48213077_old"])
-def test_only_a_call_of_a_tool_is_nobody_to_be_called(detector: Detector, text: str) -> None:
+def test_only_the_id_of_a_tool_call_is_no_phone_number(detector: Detector, text: str) -> None:
     assert "48213077" in [text[one.start : one.end] for one in detector.detect(text) if one.score >= 0.5]
     assert not [one for one in detector.detect("call_48213077") if one.score >= 0.5]
 

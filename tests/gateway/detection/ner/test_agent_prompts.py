@@ -1,4 +1,4 @@
-"""Instructions for agents and descriptions of tools, as agents send them: nobody is named, unless somebody is."""
+"""Names are found in the instructions and tool descriptions that agents send only where they name a person."""
 
 import pytest
 
@@ -15,9 +15,9 @@ NAMED = CASES["named"]
 
 
 @pytest.mark.parametrize("text", [INSTRUCTIONS, *TOOLS])
-def test_nobody_is_named(names: NameFinder, detector: Detector, text: str) -> None:
+def test_no_name_is_found_in_instructions(names: NameFinder, detector: Detector, text: str) -> None:
     found = [*names.detect(text), *detector.detect(text)]
-    # Programs may be taken for organizations, which may cross.
+    # Programs may be taken for organizations, which are sent in clear.
     assert [text[one.start : one.end] for one in found if one.score >= 0.4 and one.type != "ORGANIZATION"] == []
 
 

@@ -1,4 +1,4 @@
-"""What the transformer reads after the student, and what the student may decide alone."""
+"""The student decides some texts alone; the transformer reads the others after it."""
 
 import numpy as np
 import pytest

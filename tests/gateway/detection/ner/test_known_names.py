@@ -1,4 +1,4 @@
-"""What is known besides the model: given names that stand alone, and labels that are no part of an address."""
+"""Knowledge besides the model: given names without a surname, and labels that are no part of an address."""
 
 from pathlib import Path
 
@@ -89,7 +89,7 @@ def test_small_letters(tmp_path: Path) -> None:
     assert words.covers("davon")
 
 
-def test_a_model_number_names_nobody(tmp_path: Path) -> None:
+def test_a_model_number_is_no_name(tmp_path: Path) -> None:
     file = tmp_path / "ordinary.txt"
     file.write_text("makita\n")
     words = OrdinaryWords(file)

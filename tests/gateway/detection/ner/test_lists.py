@@ -37,11 +37,11 @@ def test_a_name_between_names_is_one(lists: Lists, text: str, missed: str) -> No
 
 
 @pytest.mark.parametrize("text", CASES["others_between_names_are_nobody"])
-def test_others_between_names_are_nobody(lists: Lists, text: str) -> None:
+def test_other_words_between_names_are_no_persons(lists: Lists, text: str) -> None:
     assert persons(lists, text, "Ngozi Okoro", "Sunniva Quist") == ["Ngozi Okoro", "Sunniva Quist"]
 
 
-def test_what_is_known_as_something_else_is_nobody(lists: Lists) -> None:
+def test_a_known_organization_is_no_person(lists: Lists) -> None:
     text = "- Ngozi Okoro\n- Sunniva Quist\n- Malo Brix\n"
     found = [Entity("PERSON", 2, 13, 0.9, "model"), Entity("PERSON", 16, 29, 0.9, "model")]
     firm = Entity("ORGANIZATION", 32, 41, 0.9, "model")

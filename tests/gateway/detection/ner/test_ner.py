@@ -122,7 +122,7 @@ def test_a_rest_changes_nothing(model: BuiltinModel, names: NameFinder) -> None:
 def test_only_what_changed_is_read_again(
     model: BuiltinModel, names: NameFinder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And another caller's text is read as if nobody had sent it."""
+    """And another caller's text is read anew."""
     read: list[str] = []
     units = model._reader.read_all
 

@@ -1,4 +1,4 @@
-"""Words that name nobody: looked up in the file, in any case, and never half of a name."""
+"""Words that are no names: looked up in the file, in any case, and never half of a name."""
 
 from pathlib import Path
 

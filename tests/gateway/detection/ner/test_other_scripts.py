@@ -38,7 +38,7 @@ def test_names_are_found(model: BuiltinModel, kind: str, share: float) -> None:
     assert found >= share * total
 
 
-def test_hardly_anything_is_found_where_nobody_is_named(model: BuiltinModel) -> None:
+def test_texts_without_names_have_few_findings(model: BuiltinModel) -> None:
     clean = [row for row in ROWS if not row["names"]]
     assert sum(bool(hidden(model, row["text"])) for row in clean) <= 0.2 * len(clean)
 
@@ -47,7 +47,7 @@ def test_hardly_anything_is_found_where_nobody_is_named(model: BuiltinModel) -> 
 def test_the_transformer_decides_about_no_letter(
     model: BuiltinModel, monkeypatch: pytest.MonkeyPatch, label: str
 ) -> None:
-    """Whatever it answers, the same letters are hidden; it may be asked about marks and Latin words next to them."""
+    """For any answer the same letters are hidden. The model may be asked about marks and Latin words next to them."""
     labels = json.loads((MODEL / "labels.json").read_text("utf-8"))
     sure = 20 * np.eye(len(labels), dtype=np.float32)[labels.index(label)]
 

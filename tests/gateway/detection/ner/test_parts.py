@@ -45,7 +45,7 @@ def test_gaps() -> None:
 
 
 def found(text: str, *marked: str) -> list[str]:
-    """What becomes of a text whose words in `marked` the model calls a person, each word one token."""
+    """Returns the persons found in a text if the model labels the words in `marked`, each a token, as a person."""
     offsets: list[tuple[int, int]] = []
     labels: dict[int, TokenLabel] = {}
     at = 0

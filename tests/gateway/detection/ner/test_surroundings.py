@@ -1,4 +1,4 @@
-"""What stands around a finding of the model of names corrects it."""
+"""The text around a finding of the model of names corrects it."""
 
 import pytest
 
@@ -44,12 +44,12 @@ def test_no_dates_of_birth(value: str) -> None:
 
 
 @pytest.mark.parametrize(("text", "value", "expected"), CASES["a_label_is_nobody"])
-def test_a_label_is_nobody(text: str, value: str, expected: bool) -> None:
+def test_a_label_is_no_person(text: str, value: str, expected: bool) -> None:
     start = text.index(value)
     assert is_label(text, Entity("PERSON", start, start + len(value), 0.9, "model")) is expected
 
 
 @pytest.mark.parametrize(("text", "expected"), CASES["what_stands_behind_the_label_of_goods"])
-def test_what_stands_behind_the_label_of_goods(text: str, expected: bool) -> None:
+def test_a_value_labelled_as_a_brand_is_no_person(text: str, expected: bool) -> None:
     start = text.index("Ted Baker")
     assert is_goods(text, Entity("PERSON", start, start + 9, 0.9, "model")) is expected

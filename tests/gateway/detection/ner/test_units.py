@@ -1,4 +1,4 @@
-"""What the student reads: units of text, and the features of each."""
+"""The student's input: units of text, and the features of each."""
 
 from pathlib import Path
 
@@ -66,7 +66,7 @@ def form(reader: UnitReader, text: str, word: str) -> int:
     return int(own.rows[own.offsets.index((text.index(word), text.index(word) + len(word))), -1])
 
 
-def test_words_are_the_same_wherever_they_stand(reader: UnitReader) -> None:
+def test_a_word_has_the_same_features_at_any_position(reader: UnitReader) -> None:
     first, second = read(reader, "Anna waits"), read(reader, "x " * 70_000 + "ANNA waits")
     assert np.array_equal(first.rows[0, :-1], second.rows[-2, :-1])
     assert np.array_equal(first.rows[1], second.rows[-1])

@@ -1,4 +1,4 @@
-"""What the model of names does on texts it was not trained on: clean prompts, and documents in many languages."""
+"""The model of names on texts it was not trained on: clean prompts, and documents in many languages."""
 
 import json
 import re
@@ -46,7 +46,7 @@ def hidden(protector: Protector, policy: Policy, text: str) -> list[tuple[int, i
 
 
 def values(protector: Protector, policy: Policy, name: str, member: str) -> tuple[int, list[str]]:
-    """How often the values of a file stand in its texts, and those of which a letter or digit is not hidden there."""
+    """Counts the values in the texts of a file, and returns those of which a letter or digit is not hidden."""
     there, missed = 0, []
     for row in rows(name):
         text = row["text"]

@@ -109,7 +109,7 @@ async def test_a_locked_database_is_unavailable(path: Path, monkeypatch: pytest.
 
 
 async def test_a_lock_is_awaited_for_long_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is queued behind a transaction that waited in vain does not wait as long. Other failures do not count."""
+    """Transactions queued after one that waited in vain wait less. Other failures have no such effect."""
     monkeypatch.setattr(connection, "BUSY_SECONDS", 0.05)
     monkeypatch.setattr(writer, "_BUSY_MS", 50)
     monkeypatch.setattr(writer, "_BUSY_AGAIN_MS", 20)

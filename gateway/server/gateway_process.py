@@ -13,11 +13,12 @@ import signal
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
+from importlib import import_module
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gateway.config.settings import Settings, SettingsError
-from gateway.errors import GatewayError
+from gateway.errors import GatewayError, InternalError, Unavailable
 from gateway.exchange.messages import (
     Call,
     CheckedHead,
@@ -29,16 +30,16 @@ from gateway.exchange.messages import (
 from gateway.workers.cores import share_one_core
 from gateway.workers.event_loop import run
 from gateway.workers.memory import bound_free_memory, trim, use_huge_pages
-from gateway.workers.process_starter import open_process_starter
-from gateway.workers.rpc import Link, answer
+from gateway.workers.rpc import SILENCE_SECONDS, Link, NoReply, answer
 from gateway.workers.stop_signals import ignore_stop_signals, on_stop
 
 if TYPE_CHECKING:
-    from gateway.workers.search_processes import Searches
+    from gateway.workers.search_processes import Searches, SearchProcesses
 
 _log = logging.getLogger(__name__)
 
 _STOP_SECONDS = 15.0
+_SLOW_IMPORTS = ("gateway.api.app", "gateway.server.dispatcher")
 
 
 class Running(NamedTuple):
@@ -49,36 +50,59 @@ class Running(NamedTuple):
 
 
 class RemoteGateway:
-    """Calls a `gateway.exchange.messages.Gateway` in the other process."""
+    """Calls a `gateway.exchange.messages.Gateway` in the other process.
+
+    Each call raises Unavailable (`gateway_unavailable`) if that is gone or does not answer.
+    """
 
     def __init__(self, link: Link) -> None:
         self._link = link
 
+    async def begin(self) -> None:
+        await self._call("begin")
+
     async def check_proxy_key(self, key: str) -> None:
-        await self._link.call("check_proxy_key", key)
+        await self._call("check_proxy_key", key)
 
     async def check_head(self, call: Call) -> CheckedHead:
-        checked: CheckedHead = await self._link.call("check_head", call)
+        checked: CheckedHead = await self._call("check_head", call)
         return checked
 
     async def open(self, call: Call) -> ForwardedRequest | NativeResponse:
-        opened: ForwardedRequest | NativeResponse = await self._link.call("open", call)
+        opened: ForwardedRequest | NativeResponse = await self._call("open", call)
         return opened
 
     async def close(self, request_id: str, status: int, body: bytes) -> tuple[bytes, dict[str, Any] | None]:
-        restored: tuple[bytes, dict[str, Any] | None] = await self._link.call("close", request_id, status, body)
+        restored: tuple[bytes, dict[str, Any] | None] = await self._call("close", request_id, status, body)
         return restored
 
     async def end(self, request_id: str, end: StreamEnd) -> dict[str, Any] | None:
-        verdict: dict[str, Any] | None = await self._link.call("end", request_id, end)
+        verdict: dict[str, Any] | None = await self._call("end", request_id, end)
         return verdict
 
     async def edit(self, request_id: str, edited: bytes) -> ForwardedRequest:
-        forwarded: ForwardedRequest = await self._link.call("edit", request_id, edited)
+        forwarded: ForwardedRequest = await self._call("edit", request_id, edited)
         return forwarded
 
     def fail(self, request_id: str, outcome: str, sent: bool = False) -> None:
         self._link.tell("fail", request_id, outcome, sent)
+
+    async def _call(self, name: str, *arguments: object) -> Any:
+        try:
+            return await self._link.call(name, *arguments)
+        except NoReply as failed:
+            message = "The gateway's process has stopped; try again once it has restarted."
+            if failed.is_silent:
+                message = "The gateway's process does not answer; try again."
+            raise Unavailable(message, code="gateway_unavailable", retry_after=5) from None
+
+    async def watch(self) -> None:
+        """Logs when the process does not answer. Calls fail as long as this runs and it does not."""
+        async for is_silent in self._link.silences(SILENCE_SECONDS):
+            if is_silent:
+                _log.error("the gateway's process does not answer; requests are refused until it does")
+            else:
+                _log.warning("the gateway's process answers again")
 
 
 @contextlib.contextmanager
@@ -125,10 +149,11 @@ async def running(settings: Settings, end: socket.socket | None) -> AsyncIterato
         return
     link = await Link.open(end)
     try:
-        await link.call("begin")
-        watching = asyncio.create_task(link.watch())
+        gateway = RemoteGateway(link)
+        await gateway.begin()
+        watching = asyncio.create_task(gateway.watch())
         try:
-            yield Running(RemoteGateway(link), link.lost)
+            yield Running(gateway, link.lost)
         finally:
             watching.cancel()
     finally:
@@ -157,14 +182,13 @@ def _child(end: socket.socket, settings: Settings) -> int:
     ignore_stop_signals()  # this process ends when its parent does
     _use_batch_scheduling()
     try:
-        with open_process_starter(inherited=[end]) as starter:
-            from gateway.workers.search_processes import open_search_processes
+        from gateway.workers.search_processes import SearchProcesses
 
-            with open_search_processes(settings, starter) as searches:
-                # A model computes without the interpreter's lock most of the time.
-                if settings.share_one_core and not searches.loads_models:
-                    share_one_core()
-                run(lambda: _serve(end, settings, searches))
+        searches = SearchProcesses(settings)
+        # A model computes without the interpreter's lock most of the time.
+        if settings.share_one_core and not searches.loads_models:
+            share_one_core()
+        run(lambda: _serve(end, settings, searches))
     except BaseException as error:  # noqa: BLE001 - the last resort; the message of an exception may hold private text
         _log.error("the gateway process failed: %s", type(error).__name__)
         return 1
@@ -183,18 +207,17 @@ def _use_batch_scheduling() -> None:
             os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
-async def _serve(end: socket.socket, settings: Settings, searches: "Searches") -> None:
-    import gateway.api.app
-    import gateway.server.dispatcher  # noqa: F401 - imported while the parent imports what it needs
-
+async def _serve(end: socket.socket, settings: Settings, processes: "SearchProcesses") -> None:
     async with contextlib.AsyncExitStack() as stack:
+        opening = asyncio.ensure_future(stack.enter_async_context(processes.opened()))
+        # While the search processes load, and the listeners import what they need.
+        await asyncio.to_thread(lambda: [*map(import_module, _SLOW_IMPORTS)])
         calls: dict[str, Callable[..., Any]] = {}
 
         async def begin() -> None:
-            gateway = await stack.enter_async_context(_local_gateway(settings, searches))
-            calls.update(check_proxy_key=gateway.check_proxy_key, check_head=gateway.check_head)
-            calls.update(open=gateway.open, edit=gateway.edit)
-            calls.update(close=gateway.close, end=gateway.end, fail=gateway.fail)
+            gateway = await stack.enter_async_context(_local_gateway(settings, await opening))
+            for name in ("check_proxy_key", "check_head", "open", "edit", "close", "end", "fail"):
+                calls[name] = getattr(gateway, name)
             # All objects so far live as long as the process, so the collector need not scan them.
             trim()
             gc.freeze()
@@ -203,7 +226,14 @@ async def _serve(end: socket.socket, settings: Settings, searches: "Searches") -
                 use_huge_pages()
 
         calls["begin"] = begin
-        await answer(end, calls, known=(GatewayError, SettingsError))
+        await answer(end, calls, _told)
+
+
+def _told(error: BaseException) -> Exception:
+    if isinstance(error, GatewayError | SettingsError):
+        return error
+    _log.error("a call failed: %s", type(error).__name__)  # its message may hold private text
+    return InternalError("The gateway failed to handle this request; nothing was sent.")
 
 
 def _wait_for(child: int) -> None:

@@ -5,23 +5,14 @@ time, once those of its key before it would have ended; the virtual time is that
 """
 
 import threading
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Hashable
-from dataclasses import dataclass, field
 
 from gateway.workers.memory import LARGE
 
 _LEAST = 1024
 """Characters that any job counts as, since short ones cost time, too."""
 _MOST_KEYS = 4096
-
-
-@dataclass(slots=True)
-class _Flow[T]:
-    """The waiting jobs of a key, large or small: each with its virtual start and its cost, first come first served."""
-
-    is_large: bool
-    jobs: deque[tuple[float, T]] = field(default_factory=deque)
 
 
 class FairQueue[K: Hashable, T]:
@@ -31,9 +22,10 @@ class FairQueue[K: Hashable, T]:
     """
 
     def __init__(self, large: int) -> None:
-        self._large = large
-        self._large_under_way = 0
-        self._flows: dict[tuple[K, bool], _Flow[T]] = {}
+        self._most_large = large
+        self._large_taken = set[T]()
+        # By key and whether they are large, first come first served: the virtual starts of jobs, and the jobs.
+        self._flows: defaultdict[tuple[K, bool], deque[tuple[float, T]]] = defaultdict(deque)
         # When the jobs of a key that were queued so far would have ended, in virtual time.
         self._ends: dict[tuple[K, bool], float] = {}
         self._now = 0.0
@@ -46,35 +38,31 @@ class FairQueue[K: Hashable, T]:
         with self._changed:
             start = max(self._now, self._ends.get(name, 0.0))
             self._ends[name] = start + max(cost, _LEAST)
-            flow = self._flows.get(name)
-            if flow is None:
-                flow = self._flows[name] = _Flow(name[1])
-            flow.jobs.append((start, job))
+            self._flows[name].append((start, job))
             self._changed.notify()
 
-    def get(self) -> tuple[T, bool] | None:
-        """Waits for the next job; returns it with whether it is large, or None once the queue is closed and empty.
-
-        `done` must follow for a large one.
-        """
+    def get(self) -> T | None:
+        """Waits for the next job, for which `done` must be called later. Returns None once closed and empty."""
         with self._changed:
             while (name := self._next()) is None:
                 if self._closed and not self._flows:
                     return None
                 self._changed.wait()
             flow = self._flows[name]
-            self._now, job = flow.jobs.popleft()
-            if not flow.jobs:
+            self._now, job = flow.popleft()
+            if not flow:
                 del self._flows[name]
                 self._forget()
-            self._large_under_way += flow.is_large
-            return job, flow.is_large
+            if name[1]:
+                self._large_taken.add(job)
+            return job
 
-    def done(self) -> None:
-        """Says that a large job has ended."""
-        with self._changed:
-            self._large_under_way -= 1
-            self._changed.notify_all()
+    def done(self, job: T) -> None:
+        """Says that a job has ended, or was given up. May be called twice."""
+        if job in self._large_taken:
+            with self._changed:
+                self._large_taken.discard(job)
+                self._changed.notify_all()
 
     def close(self) -> None:
         """Lets `get` return None once all jobs were taken."""
@@ -83,9 +71,9 @@ class FairQueue[K: Hashable, T]:
             self._changed.notify_all()
 
     def _next(self) -> tuple[K, bool] | None:
-        is_full = self._large_under_way >= self._large
-        open_flows = (name for name, flow in self._flows.items() if not (is_full and flow.is_large))
-        return min(open_flows, key=lambda name: self._flows[name].jobs[0][0], default=None)
+        is_full = len(self._large_taken) >= self._most_large
+        open_flows = (name for name in self._flows if not (is_full and name[1]))
+        return min(open_flows, key=lambda name: self._flows[name][0][0], default=None)
 
     def _forget(self) -> None:
         """Drops the keys whose jobs would have ended by now, which start anew."""

@@ -6,22 +6,32 @@ because both ends are the same program and no other process has the socket.
 """
 
 import asyncio
-import logging
 import pickle
 import socket
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from itertools import count
+from threading import Event, Lock, Thread
 from typing import Any, Self, cast
-
-from gateway.errors import GatewayError, InternalError, Unavailable
-
-_log = logging.getLogger(__name__)
 
 _LENGTH = 4
 _PING = "ping"
-_PING_SECONDS, _SILENCE_SECONDS = 5.0, 30.0
+_PING_SECONDS, SILENCE_SECONDS = 5.0, 30.0
 """How often one end asks whether the other answers, and how long that may take: far longer than any text does."""
+
+type Take = Callable[[bool, Any], object]
+"""Is given whether a call was done, and its result or its exception."""
+type Told = Callable[[BaseException], Exception]
+"""Returns what the other end is told of an exception."""
+
+
+class NoReply(Exception):
+    """There is no reply to a call: the other end is gone, or does not answer (`is_silent`)."""
+
+    def __init__(self, *, is_silent: bool) -> None:
+        super().__init__()
+        self.is_silent = is_silent
 
 
 class _Frames(asyncio.Protocol):
@@ -69,101 +79,116 @@ def _frame(*content: object) -> bytes:
 
 
 class Link:
-    """The calling end. `lost` is done once the other end is gone, and every later call fails.
+    """The calling end. `lost` is done once the other end is gone. Calls then raise NoReply.
 
-    While `watch` runs, calls fail as well as long as the other end does not answer: it hangs, or was stopped.
+    So they do as long as `silences` finds that the other end does not answer: it hangs, or was stopped.
     """
 
     def __init__(self) -> None:
-        self.lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._loop = asyncio.get_running_loop()
+        self.lost: asyncio.Future[None] = self._loop.create_future()
         self._numbers = count(1)
-        self._waiting: dict[int, asyncio.Future[Any]] = {}
-        self._transport: asyncio.WriteTransport | None = None
+        self._waiting: dict[int, Take] = {}
         self._is_silent = False
+        self._frames = _Frames(self._take, self._gone)
 
     @classmethod
     async def open(cls, end: socket.socket) -> Self:
         link = cls()
-        frames = _Frames(link._take, link._gone)
-        await frames.connect(end)
-        link._transport = frames.transport
+        await link._frames.connect(end)
         return link
 
-    async def call(self, name: str, *arguments: object) -> Any:
-        """Calls a function at the other end and returns or raises its result.
+    @property
+    def answers(self) -> bool:
+        """Whether the other end is there and, as far as is known, answers."""
+        return not (self._is_silent or self.lost.done())
 
-        Raises Unavailable (`gateway_unavailable`) when the other end is gone or does not answer.
-        """
-        if self._transport is None or self.lost.done():
-            raise _gone()
-        if self._is_silent:
-            raise _silent()
-        number = next(self._numbers)
-        waiter = self._waiting[number] = asyncio.get_running_loop().create_future()
-        self._transport.write(_frame(number, name, arguments))
+    @property
+    def waiting(self) -> int:
+        """How many calls wait for their replies."""
+        return len(self._waiting)
+
+    async def call(self, name: str, *arguments: object) -> Any:
+        """Calls a function at the other end and returns or raises its result. Cancelling it cancels it there, too."""
+        number, waiter = next(self._numbers), self._loop.create_future()
+        self._send(number, _frame(number, name, arguments), partial(_settle, waiter))
         try:
             return await waiter
         except asyncio.CancelledError:
-            self._transport.write(_frame(number, "", ()))
+            self._cancel(number)
             raise
-        finally:
-            self._waiting.pop(number, None)
+
+    def submit(self, take: Take, name: str, *arguments: object) -> None:
+        """Calls a function from another thread. `take` is called on the event loop."""
+        number = next(self._numbers)
+        self._loop.call_soon_threadsafe(self._send, number, _frame(number, name, arguments), take)
 
     def tell(self, name: str, *arguments: object) -> None:
         """Calls a function without waiting for a result."""
-        if self._transport is not None and not self.lost.done():
-            self._transport.write(_frame(-next(self._numbers), name, arguments))
+        if not self.lost.done():
+            self._frames.transport.write(_frame(-next(self._numbers), name, arguments))
 
-    async def watch(self) -> None:
-        """Asks again and again whether the other end still answers."""
-        while True:
-            await asyncio.sleep(_PING_SECONDS)
-            if self._transport is None or self.lost.done():
-                return
-            number = next(self._numbers)
-            answered = self._waiting[number] = asyncio.get_running_loop().create_future()
-            self._transport.write(_frame(number, _PING, ()))
-            if not (await asyncio.wait([answered], timeout=_SILENCE_SECONDS))[0]:
-                self._is_silent = True
-                _log.error("the gateway's process does not answer; requests are refused until it does")
-                for waiting, waiter in self._waiting.items():
-                    if waiter is not answered and not waiter.done():
-                        waiter.set_exception(_silent())
-                        # Nobody waits for what it may still do once it goes on.
-                        self._transport.write(_frame(waiting, "", ()))
-            with suppress(GatewayError):
-                await answered
-            del self._waiting[number]
-            if self._is_silent and not self.lost.done():
-                self._is_silent = False
-                _log.warning("the gateway's process answers again")
+    async def silences(self, seconds: float) -> AsyncIterator[bool]:
+        """Asks again and again whether the other end answers. Yields True once it has not for so many seconds, then
+        False once it does again. Ends when it is gone.
+        """
+        while not (await asyncio.wait([self.lost], timeout=_PING_SECONDS))[0]:
+            number, answered = next(self._numbers), self._loop.create_future()
+            self._send(number, _frame(number, _PING, ()), partial(_settle, answered))
+            answered.add_done_callback(asyncio.Future.exception)  # it may be lost
+            if (await asyncio.wait([answered], timeout=seconds))[0]:
+                continue
+            self._is_silent = True
+            ping = self._waiting.pop(number)
+            for waiting, take in [*self._waiting.items()]:
+                self._cancel(waiting)
+                take(False, NoReply(is_silent=True))
+            self._waiting[number] = ping
+            yield True
+            await asyncio.wait([answered])
+            self._is_silent = False
+            if not self.lost.done():
+                yield False
 
     def close(self) -> None:
-        if self._transport is not None:
-            self._transport.close()
+        self._frames.transport.close()
+
+    def _send(self, number: int, frame: bytes, take: Take) -> None:
+        if self.answers:
+            self._waiting[number] = take
+            self._frames.transport.write(frame)
+        else:
+            take(False, NoReply(is_silent=self._is_silent))
+
+    def _cancel(self, number: int) -> None:
+        """Tells the other end that no one waits for a reply any more."""
+        if self._waiting.pop(number, None) is not None:
+            self._frames.transport.write(_frame(number, "", ()))
 
     def _take(self, frame: tuple[int, bool, Any]) -> None:
         number, done, value = frame
-        waiter = self._waiting.get(number)
-        if waiter is None or waiter.done():
-            return
-        if done:
-            waiter.set_result(value)
-        else:
-            waiter.set_exception(value)
+        if (take := self._waiting.pop(number, None)) is not None:
+            take(done, value)
 
     def _gone(self) -> None:
         if not self.lost.done():
             self.lost.set_result(None)
-        for waiter in self._waiting.values():
-            if not waiter.done():
-                waiter.set_exception(_gone())
+        for take in self._waiting.values():
+            take(False, NoReply(is_silent=False))
+        self._waiting.clear()
 
 
-async def answer(
-    end: socket.socket, calls: Mapping[str, Callable[..., Any]], *, known: tuple[type[Exception], ...] = (GatewayError,)
-) -> None:
-    """Answers calls by name until the other end is gone. Exceptions of `known` types are passed back unchanged."""
+def _settle(waiter: asyncio.Future[Any], done: bool, value: Any) -> None:
+    if waiter.done():  # it was cancelled
+        return
+    if done:
+        waiter.set_result(value)
+    else:
+        waiter.set_exception(value)
+
+
+async def answer(end: socket.socket, calls: Mapping[str, Callable[..., Any]], told: Told) -> None:
+    """Answers calls by name until the other end is gone."""
     loop = asyncio.get_running_loop()
     lost = loop.create_future()
     tasks: dict[int, asyncio.Task[None]] = {}
@@ -172,13 +197,8 @@ async def answer(
         try:
             value = None if name == _PING else calls[name](*arguments)
             reply = _frame(number, True, await value if isinstance(value, Awaitable) else value)
-        except known as error:
-            reply = _frame(number, False, error)
         except Exception as error:  # noqa: BLE001 - fails closed at the process boundary
-            # Its message may hold private text.
-            _log.error("a call failed: %s", type(error).__name__)
-            failed = InternalError("The gateway failed to handle this request; nothing was sent.")
-            reply = _frame(number, False, failed)
+            reply = _frame(number, False, told(error))
         if number > 0:
             frames.transport.write(reply)
 
@@ -193,11 +213,7 @@ async def answer(
             tasks[number] = task
             task.add_done_callback(lambda _: tasks.pop(number, None))
 
-    def gone() -> None:
-        if not lost.done():
-            lost.set_result(None)
-
-    frames = _Frames(take, gone)
+    frames = _Frames(take, partial(_settle, lost, True, None))
     await frames.connect(end)
     await lost
     unfinished = [*tasks.values()]
@@ -206,11 +222,34 @@ async def answer(
     await asyncio.gather(*unfinished, return_exceptions=True)
 
 
-def _silent() -> GatewayError:
-    message = "The gateway's process does not answer; try again."
-    return Unavailable(message, code="gateway_unavailable", retry_after=5)
+def answer_in_threads(end: socket.socket, calls: Mapping[str, Callable[..., Any]], told: Told, threads: int) -> None:
+    """Answers calls by name until the other end is gone, each in one of so many threads. Cancels none."""
+    reading, writing, gone = Lock(), Lock(), Event()
+
+    def serve() -> None:
+        with suppress(OSError, EOFError):
+            while True:
+                with reading:
+                    length = int.from_bytes(_received(end, _LENGTH))
+                    number, name, arguments = pickle.loads(_received(end, length))  # noqa: S301 - as above  # nosec B301
+                if not name:
+                    continue
+                try:
+                    reply = _frame(number, True, calls[name](*arguments))
+                except BaseException as error:  # noqa: BLE001 - a thread would print it
+                    reply = _frame(number, False, told(error))
+                with writing:
+                    end.sendall(reply)
+                del reply, arguments
+        gone.set()
+
+    for _ in range(threads):
+        Thread(target=serve, daemon=True).start()
+    gone.wait()
 
 
-def _gone() -> GatewayError:
-    message = "The gateway's process has stopped; try again once it has restarted."
-    return Unavailable(message, code="gateway_unavailable", retry_after=5)
+def _received(end: socket.socket, length: int) -> bytes:
+    data = end.recv(length, socket.MSG_WAITALL)
+    if len(data) < length:
+        raise EOFError
+    return data

@@ -10,6 +10,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
 
@@ -24,6 +25,8 @@ _LONGEST_WAITS = 10
 """How many times as long as it may take a job may wait."""
 _SECONDS_ON_LOOP = 0.004
 """For which the event loop may do jobs between two of its iterations, since it does nothing else meanwhile."""
+_LATE_SECONDS = 1.0
+"""By how much a look at the clock is late when this process has not run meanwhile."""
 
 
 class Workers:
@@ -39,7 +42,7 @@ class Workers:
     """
 
     def __init__(self, threads: int, limit: int, timeout: float, *, on_loop: int = 0) -> None:
-        self._queue: FairQueue[tuple[str, bool], _Job] = FairQueue(max(1, threads - 1))
+        self._queue = FairQueue[tuple[str, bool], _Job](max(1, threads - 1))
         self._limit = limit
         self._timeout = timeout
         self._on_loop = on_loop
@@ -67,7 +70,7 @@ class Workers:
         try:
             if cost < self._on_loop and not self._busy and self._spent < _SECONDS_ON_LOOP:
                 return self._do_here(job)
-            return await self._hand_over(job, key, cost)
+            return await self._hand_over(job, key, cost, closes=False)
         except GatewayError:
             raise
         except Exception as error:  # noqa: BLE001 - fail closed: any failure of a recognizer refuses the request
@@ -88,15 +91,17 @@ class Workers:
     def _rest(self) -> None:
         self._spent = 0.0
 
-    async def _hand_over[T](self, job: Callable[[], T], key: str, cost: int, *, closes: bool = False) -> T:
-        entry = _Job(job, key, asyncio.get_running_loop(), self._timeout, self._start, cost, closes=closes)
+    async def _hand_over[T](self, job: Callable[[], T], key: str, cost: int, *, closes: bool) -> T:
+        entry = _Job(job, key, cost, closes, self._start)
         self._busy[key] += 1
         self._queue.put(entry, (key, closes), cost)
+        self._look_later(entry, self._timeout)
         try:
             result: T = await entry.waiter
             return result
         finally:
-            entry.end()
+            entry.timer.cancel()
+            entry.wanted = False  # one that has not started by now never does
 
     def close(self) -> None:
         """Stops the threads after the jobs that wait."""
@@ -107,130 +112,108 @@ class Workers:
         threading.Thread(target=self._work, name=f"{DETECTION_THREADS}_{self._started}", daemon=True).start()
 
     def _work(self) -> None:
-        while (taken := self._queue.get()) is not None:
-            entry, is_large = taken
-            is_needed = entry.do(self._queue.done if is_large else None)
+        while (job := self._queue.get()) is not None:
+            job.do()
+            self._queue.done(job)
             with suppress(RuntimeError):  # the loop may be closed by the time an abandoned job ends
-                entry.loop.call_soon_threadsafe(self._leave, entry)
-            if not is_needed:
+                job.loop.call_soon_threadsafe(self._leave, job)
+            if job.is_relieved:
                 return
-            del entry, taken
+            del job
 
-    def _leave(self, entry: "_Job") -> None:
-        self._busy[entry.key] -= 1
-        if not self._busy[entry.key]:
-            del self._busy[entry.key]
-        if entry.cost >= NOTABLE:
-            trim_soon(collect=entry.cost >= LARGE)
-        entry.deliver()
+    def _leave(self, job: "_Job") -> None:
+        self._busy[job.key] -= 1
+        if not self._busy[job.key]:
+            del self._busy[job.key]
+        if job.cost >= NOTABLE:
+            trim_soon(collect=job.cost >= LARGE)
+        if job.waiter.done():
+            return
+        if job.error is not None:
+            job.waiter.set_exception(job.error)
+        else:
+            job.waiter.set_result(job.result)
 
+    def _look_later(self, job: "_Job", seconds: float) -> None:
+        job.due = monotonic() + seconds
+        job.timer = job.loop.call_later(seconds, self._check_time, job)
 
-class _Job:
-    """A job and the future of its result. `relieve` starts a replacement for its thread."""
+    def _check_time(self, job: "_Job") -> None:
+        """Fails a job whose time is over, that of waiting or that of running; otherwise looks again later.
 
-    __slots__ = (
-        *("_closes", "_error", "_job", "_leave_place", "_lock", "_queued", "_relieve", "_relieved", "_result"),
-        *("_running", "_started", "_timeout", "_timer", "cost", "key", "loop", "waiter", "wanted"),
-    )
-
-    def __init__(
-        self,
-        job: Callable[[], Any],
-        key: str,
-        loop: asyncio.AbstractEventLoop,
-        timeout: float,
-        relieve: Callable[[], None],
-        cost: int,
-        *,
-        closes: bool,
-    ) -> None:
-        self.cost = cost
-        self._closes = closes
-        self._job = job
-        self.key = key
-        self._relieve = relieve
-        self.loop = loop
-        self.waiter: asyncio.Future[Any] = loop.create_future()
-        self.wanted = True
-        self._result: Any = None
-        self._error: BaseException | None = None
-        self._lock = threading.Lock()
-        self._running = self._relieved = False
-        self._leave_place: Callable[[], None] | None = None
-        self._timeout = timeout
-        self._queued = monotonic()
-        self._started: float | None = None
-        self._timer = loop.call_later(timeout, self._check_time)
-
-    def do(self, leave_place: Callable[[], None] | None) -> bool:
-        """Runs the job in the calling thread. Returns False if another thread has replaced it meanwhile.
-
-        Then, or when the job is given up, calls `leave_place`.
+        The time in which this process was stopped does not count: a job that was cancelled meanwhile is to end as that.
         """
-        with self._lock:
-            self._leave_place = leave_place
-        if self.wanted:
-            self._started = monotonic()
-            self._running = True
-            set_current_job(self)
-            try:
-                self._result = self._job()
-            except BaseException as error:  # noqa: BLE001 - the waiter gets it, and the thread must survive it
-                stray = not isinstance(error, Exception) or isinstance(error, StopIteration)
-                self._error = RuntimeError(type(error).__name__) if stray else error
-            finally:
-                set_current_job(None)
-        self._leave()
-        with self._lock:
-            self._running = False
-            return not self._relieved
-
-    def _leave(self) -> None:
-        with self._lock:
-            leave, self._leave_place = self._leave_place, None
-        if leave is not None:
-            leave()
-
-    def end(self) -> None:
-        """Stops the clock. A job that has not started by now never does."""
-        self._timer.cancel()
-        self.wanted = False
-
-    def deliver(self) -> None:
-        if self.waiter.done():
+        now, has_begun = monotonic(), job.has_begun
+        if (late := now - job.due) > _LATE_SECONDS:
+            job.since += late
+        left = job.since + (1 if has_begun else _LONGEST_WAITS) * self._timeout - now
+        if late > _LATE_SECONDS or left > 0 or (job.closes and not has_begun):
+            self._look_later(job, min(left, self._timeout / 4) if left > 0 else self._timeout / 4)
             return
-        if self._error is not None:
-            self.waiter.set_exception(self._error)
-        else:
-            self.waiter.set_result(self._result)
-
-    def _check_time(self) -> None:
-        """Fails the job if its time is over, that of waiting or that of running; otherwise looks again later."""
-        now = monotonic()
-        if self._started is not None:
-            left = self._started + self._timeout - now
-            code = "detection_timeout"
-            message = "Detection took too long; nothing was sent. Try again, or send shorter texts."
-        else:
-            left = self._queued + _LONGEST_WAITS * self._timeout - now
-            code, message = "overloaded", "The gateway is busy; nothing was sent. Try again."
-        if left > 0 or (self._closes and self._started is None):
-            left = left if left > 0 else self._timeout
-            self._timer = self.loop.call_later(min(left, self._timeout / 4), self._check_time)
-            return
-        if not self.waiter.done() and not self._closes:
-            self.waiter.set_exception(Unavailable(message, code=code, retry_after=1))
+        if not job.waiter.done() and not job.closes:
+            if has_begun:
+                message = "Detection took too long; nothing was sent. Try again, or send shorter texts."
+                error = Unavailable(message, code="detection_timeout", retry_after=1)
+            else:
+                message = "The gateway is busy; nothing was sent. Try again."
+                error = Unavailable(message, code="overloaded", retry_after=1)
+            job.waiter.set_exception(error)
         # If it occupies a thread, another takes over.
-        self._leave()
-        self.waits_long()
+        self._queue.done(job)
+        job.waits_long()
+
+
+@dataclass(slots=True, eq=False)
+class _Job:
+    """A job of an event loop, with the future of its result. `start_thread` starts one in place of its thread."""
+
+    job: Callable[[], Any]
+    key: str
+    cost: int
+    closes: bool
+    start_thread: Callable[[], None]
+    loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
+    since: float = field(default_factory=monotonic)
+    """When it was queued or, once it `has_begun`, when it began."""
+    has_begun: bool = False
+    due: float = 0.0
+    """When its time is looked at next, by `timer`."""
+    wanted: bool = True
+    is_relieved: bool = False
+    result: Any = None
+    error: BaseException | None = None
+    waiter: asyncio.Future[Any] = field(init=False)
+    timer: asyncio.TimerHandle = field(init=False)
+    _is_running: bool = False
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self.waiter = self.loop.create_future()
+
+    def do(self) -> None:
+        """Runs the job in the calling thread. If `is_relieved` afterwards, another has taken the thread's place."""
+        if not self.wanted:
+            return
+        self.since = monotonic()
+        self.has_begun = self._is_running = True
+        set_current_job(self)
+        try:
+            self.result = self.job()
+        except BaseException as error:  # noqa: BLE001 - the waiter gets it, and the thread must survive it
+            stray = not isinstance(error, Exception) or isinstance(error, StopIteration)
+            self.error = RuntimeError(type(error).__name__) if stray else error
+        finally:
+            set_current_job(None)
+        with self._lock:
+            self._is_running = False
 
     def waits_long(self) -> None:
         """Has another thread take over, because this one waits."""
         with self._lock:
-            if not self._running or self._relieved:
+            if not self._is_running or self.is_relieved:
                 return
-            self._relieved = True
-        self._relieve()
+            self.is_relieved = True
+        self.start_thread()
 
 
 def hanging(grace: float = 1.0) -> bool:

@@ -15,6 +15,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from gateway.server import gateway_process
 from gateway.workers import rpc
 from tests.e2e.server import COMMAND, ROOT, gateway
 from tests.e2e.upstream import Upstream
@@ -37,11 +38,6 @@ def child_of(parent: int) -> int:
     return child
 
 
-def searcher_of(child: int) -> int:
-    """The process that searches texts, which one between starts."""
-    return child_of(child_of(child))
-
-
 def test_without_the_gateways_process_nothing_crosses_and_the_program_ends(tmp_path: Path, upstream: Upstream) -> None:
     with gateway(tmp_path, "--upstream", f"{upstream.url}/v1") as running:
         child = child_of(running.process.pid)
@@ -56,7 +52,8 @@ def test_without_the_gateways_process_nothing_crosses_and_the_program_ends(tmp_p
 
 def impatient() -> None:
     """Has the listeners notice within a second that the gateway's process does not answer."""
-    rpc._PING_SECONDS, rpc._SILENCE_SECONDS = 0.1, 0.5
+    rpc._PING_SECONDS = 0.1
+    gateway_process.SILENCE_SECONDS = 0.5
 
 
 def test_a_gateway_process_that_hangs_is_unavailable_until_it_answers(tmp_path: Path, upstream: Upstream) -> None:
@@ -107,7 +104,7 @@ def test_the_gateways_process_ends_with_the_listeners_and_loses_nothing(
         with running.client() as client:
             assert client.post("/v1/chat/completions", json=CHAT).status_code == 200
         child = child_of(running.process.pid)
-        searcher = searcher_of(child)
+        searcher = child_of(child)
         running.process.kill()
         assert gone(child)
         assert gone(searcher)
@@ -117,25 +114,21 @@ def test_the_gateways_process_ends_with_the_listeners_and_loses_nothing(
 
 
 @pytest.mark.parametrize("detection", DETECTIONS)
-@pytest.mark.parametrize("replaced", [True, False])
-def test_without_those_that_search_texts_they_are_searched_all_the_same(
-    detection: str, replaced: bool, tmp_path: Path, upstream: Upstream
-) -> None:
+def test_when_those_that_search_texts_are_lost_others_do(detection: str, tmp_path: Path, upstream: Upstream) -> None:
     environment = {"SVC_DETECTION": detection}
     with (
         gateway(tmp_path, "--upstream", f"{upstream.url}/v1", environment=environment) as running,
         running.client() as client,
     ):
-        starter = child_of(child_of(running.process.pid))
-        searcher = child_of(starter)
-        os.kill(searcher if replaced else starter, signal.SIGKILL)
+        child = child_of(running.process.pid)
+        searcher = child_of(child)
+        os.kill(searcher, signal.SIGKILL)
         assert gone(searcher)
         for _ in range(2):
             answer = client.post("/v1/chat/completions", json=LONG)
             assert answer.status_code == 200
-        assert not replaced or child_of(starter) != searcher
+        assert child_of(child) != searcher
         assert "lost a detection worker process" in running.output()
-        assert replaced != ("until the next start" in running.output())
     assert len(upstream.recorded) == 2
     for crossed in upstream.recorded:
         assert b"canary" not in crossed.body
@@ -148,7 +141,7 @@ def test_a_name_model_that_takes_too_long_is_a_refusal(tmp_path: Path, upstream:
         gateway(tmp_path, "--upstream", f"{upstream.url}/v1", environment=environment) as running,
         running.client() as client,
     ):
-        searcher = searcher_of(child_of(running.process.pid))
+        searcher = child_of(child_of(running.process.pid))
         os.kill(searcher, signal.SIGSTOP)
         refused = client.post("/v1/chat/completions", json=LONG)
         assert refused.status_code == 503
@@ -166,7 +159,7 @@ def test_a_name_model_that_takes_too_long_is_a_refusal(tmp_path: Path, upstream:
 def test_a_signal_to_all_of_them_ends_both_in_order(detection: str, tmp_path: Path) -> None:
     with gateway(tmp_path, environment={"SVC_DETECTION": detection}) as running:
         child = child_of(running.process.pid)
-        searcher = searcher_of(child)
+        searcher = child_of(child)
         for pid in (searcher, child, running.process.pid):
             os.kill(pid, signal.SIGINT)
         assert running.process.wait(60) == 0
@@ -217,7 +210,7 @@ def test_the_name_model_is_in_one_process_and_that_one_has_all_cores(tmp_path: P
         child = child_of(running.process.pid)
         others = [running.process.pid]
         if processes:
-            searcher = searcher_of(child)
+            searcher = child_of(child)
             others.append(searcher)
             assert "onnxruntime" in files(searcher)
         assert ("onnxruntime" in files(child)) == (not processes)

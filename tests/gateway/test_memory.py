@@ -160,7 +160,7 @@ def test_the_share_of_one_who_left_goes_to_the_others() -> None:
 
 @pytest.fixture
 async def container(data_dir: Path, finder: Counting) -> AsyncIterator[Container]:
-    searches = Searches(finder, tuple, loads_models=False)
+    searches = Searches(finder, tuple)
     async with await Container.start(load_settings(None, data_dir=data_dir, detection="patterns"), searches) as running:
         yield running
 

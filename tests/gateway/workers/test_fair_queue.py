@@ -16,9 +16,8 @@ def taken(queue: FairQueue[str, str], count: int) -> list[str]:
     for _ in range(count):
         job = queue.get()
         assert job is not None
-        found.append(job[0])
-        if job[1]:
-            queue.done()
+        found.append(job)
+        queue.done(job)
     return found
 
 
@@ -66,17 +65,17 @@ def test_a_large_job_waits_for_its_place_and_small_ones_pass() -> None:
     queue.put("large 1", "a", LARGE)
     queue.put("large 2", "b", LARGE)
     queue.put("small", "a", 10)
-    assert queue.get() == ("large 1", True)
-    assert queue.get() == ("small", False)
-    threading.Timer(0.05, queue.done).start()
-    assert queue.get() == ("large 2", True)
+    assert queue.get() == "large 1"
+    assert queue.get() == "small"
+    threading.Timer(0.05, queue.done, ["large 1"]).start()
+    assert queue.get() == "large 2"
 
 
 def test_the_end() -> None:
     queue = FairQueue[str, str](1)
     queue.put("a", "a", 10)
     queue.close()
-    assert queue.get() == ("a", False)
+    assert queue.get() == "a"
     assert queue.get() is None
 
 

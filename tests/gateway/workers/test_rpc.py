@@ -1,9 +1,9 @@
 """Calls between two processes: what comes back, what is told of a failure, and what happens when one end is gone."""
 
 import asyncio
-import logging
 import os
 import pickle
+import queue
 import socket
 import threading
 from collections.abc import AsyncIterator, Callable
@@ -12,16 +12,20 @@ from typing import Any
 
 import pytest
 
-from gateway.errors import BadRequest, Forbidden, GatewayError, InternalError, TooManyRequests, Unavailable
+from gateway.errors import BadRequest, Forbidden, GatewayError, InternalError, TooManyRequests
 from gateway.ids import new_request_id
 from gateway.workers import rpc
-from gateway.workers.rpc import Link, answer
+from gateway.workers.rpc import Link, NoReply, answer, answer_in_threads
+
+
+def told(error: BaseException) -> Exception:
+    return error if isinstance(error, GatewayError) else InternalError(type(error).__name__)
 
 
 @asynccontextmanager
 async def linked(**calls: Callable[..., Any]) -> AsyncIterator[tuple[Link, asyncio.Task[None]]]:
     near, far = socket.socketpair()
-    answering = asyncio.create_task(answer(far, calls))
+    answering = asyncio.create_task(answer(far, calls, told))
     link = await Link.open(near)
     yield link, answering
     link.close()
@@ -57,7 +61,7 @@ async def test_a_call_that_came_before_the_other_end_listened_is_answered() -> N
     link = await Link.open(near)
     early = [asyncio.create_task(link.call(name)) for name in ("done", "fail")]
     await asyncio.sleep(0.01)
-    answering = asyncio.create_task(answer(far, {"done": lambda: "well", "fail": fail}))
+    answering = asyncio.create_task(answer(far, {"done": lambda: "well", "fail": fail}, told))
     well, refusal = await asyncio.wait_for(asyncio.gather(*early, return_exceptions=True), 5)
     assert well == "well"
     assert isinstance(refusal, BadRequest)
@@ -90,18 +94,15 @@ def test_an_error_survives_pickling(error: GatewayError) -> None:
     assert str(again) == str(error)
 
 
-async def test_of_any_other_failure_nothing_is_told(caplog: pytest.LogCaptureFixture) -> None:
+async def test_other_failures_are_told_as_the_caller_wants() -> None:
     def fail() -> None:
         raise ValueError("canary-4711")
 
-    with caplog.at_level(logging.DEBUG):
-        async with linked(fail=fail) as (link, _):
-            for name in ("fail", "no such call"):
-                with pytest.raises(InternalError) as refusal:
-                    await link.call(name)
-                assert "canary" not in str(refusal.value)
-    assert "ValueError" in caplog.text
-    assert "canary" not in caplog.text
+    async with linked(fail=fail) as (link, _):
+        for name, kind in (("fail", "ValueError"), ("no such call", "KeyError")):
+            with pytest.raises(InternalError) as refusal:
+                await link.call(name)
+            assert str(refusal.value) == kind
 
 
 async def test_what_nobody_waits_for_is_given_up() -> None:
@@ -136,11 +137,11 @@ async def test_when_the_other_end_is_gone_every_call_is_refused() -> None:
     waiting = asyncio.create_task(link.call("anything"))
     await asyncio.sleep(0)
     far.close()
-    with pytest.raises(Unavailable) as refused:
+    with pytest.raises(NoReply) as refused:
         await asyncio.wait_for(waiting, 5)
-    assert (refused.value.code, refused.value.retry_after) == ("gateway_unavailable", 5)
+    assert not refused.value.is_silent
     await asyncio.wait_for(link.lost, 5)
-    with pytest.raises(Unavailable):
+    with pytest.raises(NoReply):
         await link.call("anything")
     link.tell("anything")
     link.close()
@@ -161,7 +162,7 @@ async def test_answering_ends_with_the_link_and_takes_what_runs_with_it() -> Non
         link.close()
         await asyncio.wait_for(answering, 5)
         assert ended.is_set()
-        with pytest.raises(Unavailable):
+        with pytest.raises(NoReply):
             await call
 
 
@@ -179,11 +180,8 @@ def test_a_forked_process_makes_ids_of_its_own() -> None:
     os.close(writer)
 
 
-async def test_calls_fail_while_the_other_end_does_not_answer(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_calls_fail_while_the_other_end_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rpc, "_PING_SECONDS", 0.01)
-    monkeypatch.setattr(rpc, "_SILENCE_SECONDS", 0.2)
     goes_on, ended = threading.Event(), list[str]()
 
     async def slow() -> None:
@@ -195,32 +193,64 @@ async def test_calls_fail_while_the_other_end_does_not_answer(
 
     near, far = socket.socketpair()
     calls: dict[str, Callable[..., Any]] = {"slow": slow, "hang": goes_on.wait, "echo": str}
-    other = threading.Thread(target=asyncio.run, args=[answer(far, calls)])
+    other = threading.Thread(target=asyncio.run, args=[answer(far, calls, told)])
     other.start()
     link = await Link.open(near)
-    watching = asyncio.create_task(link.watch())
-    under_way = [asyncio.create_task(link.call(name)) for name in ("slow", "hang")]
-    refused = await asyncio.gather(*under_way, link.call("echo", "hello"), return_exceptions=True)
-    assert [getattr(one, "code", one) for one in refused] == 3 * ["gateway_unavailable"]
+    silences = link.silences(0.2)
+    under_way = [asyncio.create_task(link.call(name)) for name in ("slow", "hang", "echo")]
+    assert await anext(silences)
+    for call in (*under_way, link.call("echo", "hello")):
+        with pytest.raises(NoReply) as refused:
+            await call
+        assert refused.value.is_silent
     goes_on.set()
-    async with asyncio.timeout(5):
-        while True:
-            try:
-                assert await link.call("echo", "hello") == "hello"
-                break
-            except Unavailable:
-                await asyncio.sleep(0.01)
+    assert not await anext(silences)
+    assert await link.call("echo", "hello") == "hello"
     assert ended == ["cancelled"]
-    assert [caplog.text.count(words) for words in ("does not answer", "answers again")] == [1, 1]
-    watching.cancel()
     link.close()
+    assert [silence async for silence in silences] == []
     other.join(5)
 
 
-async def test_watching_ends_with_the_other_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rpc, "_PING_SECONDS", 0.01)
+async def test_looking_for_silences_ends_with_the_other_end(monkeypatch: pytest.MonkeyPatch) -> None:
     near, far = socket.socketpair()
     link = await Link.open(near)
-    watching = asyncio.create_task(link.watch())
     far.close()
-    await asyncio.wait_for(watching, 5)
+    async with asyncio.timeout(3):
+        assert [silence async for silence in link.silences(60)] == []
+
+
+async def test_threads_answer_at_the_same_time_and_those_without_a_loop_call() -> None:
+    near, far = socket.socketpair()
+    both = threading.Barrier(2)
+
+    def fail() -> None:
+        raise BadRequest("No.")
+
+    calls = {"meet": both.wait, "length": len, "fail": fail}
+    other = threading.Thread(target=answer_in_threads, args=[far, calls, told, 2])
+    other.start()
+    link = await Link.open(near)
+    replies = queue.SimpleQueue[tuple[bool, Any]]()
+
+    def call(name: str, *arguments: object) -> None:
+        link.submit(lambda *reply: replies.put(reply), name, *arguments)
+
+    def meet() -> list[tuple[bool, Any]]:
+        call("meet")
+        call("meet")
+        return [replies.get(timeout=5) for _ in range(2)]
+
+    assert sorted(value for _, value in await asyncio.to_thread(meet)) == [0, 1]
+    assert await link.call("length", os.urandom(8_000_000)) == 8_000_000
+    with pytest.raises(BadRequest):
+        await link.call("fail")
+    with pytest.raises(InternalError):
+        await link.call("no such call")
+    assert link.waiting == 0
+    link.close()
+    await asyncio.to_thread(other.join, 5)
+    assert not other.is_alive()
+    far.close()
+    call("length", "")
+    assert isinstance((await asyncio.to_thread(replies.get))[1], NoReply)

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import threading
+import time
 from collections.abc import Iterator
 from functools import partial
 
@@ -272,6 +273,26 @@ async def test_a_large_job_that_hangs_leaves_its_place_to_the_next(release: thre
         await hung
     assert refusal.value.code == "detection_timeout"
     assert await next_one == ""
+    workers.close()
+
+
+@pytest.mark.parametrize("cancelled", [True, False])
+async def test_time_in_which_the_process_was_stopped_does_not_count(
+    cancelled: bool, release: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A request that was cancelled meanwhile is cancelled, and not over its time."""
+    now = time.monotonic
+    workers = Workers(1, 4, 2)
+    job = asyncio.create_task(workers.run(release.wait))
+    await asyncio.sleep(0)
+    monkeypatch.setattr(thread_pool, "monotonic", lambda: now() + 60)
+    await asyncio.sleep(2.2)
+    assert not job.done()
+    if cancelled:
+        job.cancel()
+    release.set()
+    (result,) = await asyncio.gather(job, return_exceptions=True)
+    assert isinstance(result, asyncio.CancelledError) if cancelled else result is True
     workers.close()
 
 

@@ -53,7 +53,7 @@ def test_without_the_gateways_process_nothing_crosses_and_the_program_ends(tmp_p
 def impatient() -> None:
     """Has the listeners notice within a second that the gateway's process does not answer."""
     rpc._PING_SECONDS = 0.1
-    gateway_process.SILENCE_SECONDS = 0.5
+    vars(gateway_process)["SILENCE_SECONDS"] = 0.5
 
 
 def test_a_gateway_process_that_hangs_is_unavailable_until_it_answers(tmp_path: Path, upstream: Upstream) -> None:

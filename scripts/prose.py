@@ -50,6 +50,8 @@ _IN_NAMES = [(re.compile(rf"(?:^|_)(?:{tell})(?:_|$)"), advice) for tell, advice
 # Readers of the documentation meet none of the project's own words for sending.
 _CROSSES = re.compile(r"\bcross(?:es|ed|ing)?\b", re.IGNORECASE)
 
+_CODE = re.compile(r"`[^`\n]*`")
+
 type Prose = tuple[int, str]
 """A paragraph and the number of its first line."""
 
@@ -92,7 +94,7 @@ def markdown_prose(source: str) -> Iterator[Prose]:
         if line.lstrip().startswith("```"):
             fenced = not fenced
         elif not fenced:
-            yield number, re.sub(r"`[^`]*`", "``", line)
+            yield number, line
 
 
 def tells_in(name: str, source: str) -> Iterator[tuple[int, str, str]]:
@@ -108,7 +110,8 @@ def tells_in(name: str, source: str) -> Iterator[tuple[int, str, str]]:
         prose = [*markdown_prose(source)]
     else:
         prose = [*comments(source)]
-    for number, text in prose:
+    for number, paragraph in prose:
+        text = _CODE.sub("``", paragraph)
         for tell, advice in _ANYWHERE:
             for found in tell.finditer(text):
                 yield number + text.count("\n", 0, found.start()), found[0].replace("\n", " "), advice

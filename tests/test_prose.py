@@ -24,6 +24,7 @@ from scripts.prose import tells_in
         ("a.py", "def test_stand_in() -> None: ...\n# Runs behind a proxy.", ["stand"]),
         ("a.md", "Across `crosses`.\n```\nnobody\n```", []),
         ("a.toml", 'words = ["nobody"]', []),
+        ("a.py", '"""Words of places are in `nobody`."""', []),
     ],
 )
 def test_tells(name: str, source: str, found: list[str]) -> None:

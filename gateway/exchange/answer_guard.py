@@ -24,7 +24,7 @@ class Withheld(Exception):
 
 @dataclass
 class AnswerGuard:
-    """What all texts of an answer share: the rules, and the strictest of the actions taken so far.
+    """State that all texts of an answer share: the rules, and the strictest of the actions taken so far.
 
     `detect` finds entities in a text that is complete; without it, new values are not searched for.
     """

@@ -42,7 +42,7 @@ class Call(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StreamPlan:
-    """What restoring a streamed answer takes. It is never stored.
+    """Everything needed to restore a streamed answer. It is never stored.
 
     `note` is the gateway's member of the last event, if the client gets one. `hold` keeps every text until it is
     complete.
@@ -76,7 +76,7 @@ class StreamEnd:
 
 
 class ForwardedRequest(NamedTuple):
-    """What may be forwarded to `url`. `receipt` is None for a call that carries no text.
+    """A request that may be forwarded to `url`. `receipt` is None for a call that carries no text.
 
     If the answer may be a stream, the listener restores it by the `plan`; it then calls `end` instead of `close`.
 
@@ -110,7 +110,7 @@ class NativeResponse(NamedTuple):
 
 
 class CheckedHead(NamedTuple):
-    """What is known of a call by its head: how many bytes of body may be read, and whose it is, if anyone's."""
+    """Facts about a call from its head: how many bytes of body may be read, and the caller, if it is known."""
 
     body_limit: int
     owner: str = ""

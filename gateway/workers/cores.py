@@ -1,7 +1,8 @@
 """Keeps the threads of a process on one core (Linux), where they pass the interpreter's lock on at little cost.
 
-Only one thread at a time runs Python. On several cores, whoever gives up the lock wakes another core for whoever waits
-for it; that takes longer than many of the calls that give it up, and often the lock is taken again by then.
+Only one thread at a time runs Python. On several cores, a thread that gives up the lock wakes another core for the
+thread that waits for it. That takes longer than many of the calls that give it up, and often the lock is taken again
+by then.
 
 A cpuset that changes later is obeyed. What `taskset` changes later does not last.
 """

@@ -25,7 +25,7 @@ _M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8
 # From Linux' mman.h, since 6.1.
 _MADV_COLLAPSE = 25
 _HUGE = 2 * 1024 * 1024
-# Of /proc/self/maps: private memory that no file backs, the heap of glibc included.
+# Lines of /proc/self/maps: private memory that no file backs, including the heap of glibc.
 _ANONYMOUS = re.compile(r"([0-9a-f]+)-([0-9a-f]+) rw-p 00000000 00:00 0\s*(?:\[heap\])?")
 
 # Whether garbage is to be collected as well.

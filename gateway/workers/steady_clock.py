@@ -1,4 +1,4 @@
-"""A clock that nobody can set back."""
+"""A clock that never runs backwards."""
 
 import threading
 import time
@@ -8,8 +8,8 @@ from collections.abc import Callable
 class SteadyClock:
     """Tells Unix seconds that never decrease, and advance at least as fast as the monotonic clock. Thread-safe.
 
-    What it told before a restart is passed in as `seen`. If the system clock is behind, time goes on from there. If it
-    jumps ahead and back, time stays ahead.
+    The latest time before a restart is passed in as `seen`. If the system clock is behind, time continues from there.
+    If it jumps ahead and back, time stays ahead.
     """
 
     def __init__(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Bad:
-    """What is sent, and what must come back."""
+    """A bad body, and the answer that it must get."""
 
     content: bytes
     status: int

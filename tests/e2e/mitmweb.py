@@ -31,7 +31,7 @@ def operator(running: Running) -> Iterator[httpx.Client]:
         base_url=f"http://127.0.0.1:{running.web_port}", trust_env=False, verify=PLAIN, timeout=30
     ) as client:
         assert client.get(f"/?token={token}").status_code == 200
-        # Tornado's double submit cookie: what is sent in the header must stand in the cookie.
+        # Tornado's double submit cookie: the header must have the value of the cookie.
         client.cookies.set("_mitmproxy_xsrf", "of-the-tests")
         client.headers["x-xsrftoken"] = "of-the-tests"
         yield client
@@ -74,7 +74,7 @@ def flow_with(client: httpx.Client, request_id: str) -> Flow:
 
 
 def wait_for[T](look: Callable[[], T | None], seconds: float = 20) -> T:
-    """What `look` finds, as soon as it does."""
+    """Waits until `look` finds something, and returns it."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         found = look()

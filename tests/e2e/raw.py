@@ -28,7 +28,7 @@ def until_closed(sock: socket.socket) -> bytes:
 
 
 def answer_to(port: int, request: bytes) -> bytes:
-    """What comes for a request until the peer closes."""
+    """Sends a request, and returns the bytes that arrive until the peer closes."""
     with connection(port) as sock:
         sock.sendall(request)
         return until_closed(sock)

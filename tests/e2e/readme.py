@@ -51,7 +51,7 @@ def steps(page: Path) -> list[Step]:
 
 
 def differs(expected: Block, printed: str) -> str | None:
-    """What README says that the command did not print; None when it is so."""
+    """Returns the text of the README that the command did not print, or None if it printed all of it."""
     if expected.language == "json":
         return _json_differs(json.loads(expected.text), json.loads(printed), "$")
     rest = [_plain(line) for line in printed.splitlines() if line.strip()]

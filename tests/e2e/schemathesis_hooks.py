@@ -1,4 +1,4 @@
-"""What schemathesis cannot know of the interface (tests/e2e/test_openapi.py names this module to it)."""
+"""Facts about the interface that schemathesis cannot know (tests/e2e/test_openapi.py has it load this module)."""
 
 import gc
 from collections import defaultdict
@@ -51,7 +51,7 @@ def filter_case(context: Any, case: Any) -> bool:
     if not isinstance(body, dict):
         return True
     if case.operation.path.endswith("/chat/completions") and (
-        # Of the right type, and refused all the same.
+        # The right type, but refused all the same.
         body.get("stream") is True
         # Where both are given, the older one is not looked at.
         or body.keys() >= {"max_tokens", "max_completion_tokens"}

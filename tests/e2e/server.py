@@ -29,8 +29,8 @@ PLAIN = False
 COMMAND = (sys.executable, str(ROOT / "run_proxy.py"))
 
 
-# Below the ports of outgoing connections, and apart for each worker: until the gateway listens, nobody
-# else takes a port that was found free here.
+# Below the ports of outgoing connections, and apart for each worker: until the gateway listens, no other
+# process takes a port that was found free here.
 _WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 _ports = itertools.count(10_000 + _WORKER % 8 * 2_500 + os.getpid() % 500)
 

@@ -1,4 +1,4 @@
-"""What a process asked the kernel for, native libraries included: hooks of Python see nothing of those."""
+"""System calls of a process, including those of native libraries, which Python's audit hooks do not see."""
 
 import os
 import re
@@ -14,13 +14,13 @@ from pathlib import Path
 
 _CALLS = "%network,open,openat,openat2,creat,mkdir,mkdirat,mknod,mknodat,link,linkat,symlink,symlinkat"
 _CALLS += ",rename,renameat,renameat2"
-# What is not traced does not stop at the tracer.
+# Other calls do not stop at the tracer.
 _FILTER = ("--seccomp-bpf", "-e", f"trace={_CALLS}")
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _OPENED = re.compile(r"= \d+<([^>]*)>")
 _FOLDER = re.compile(r"\(AT_FDCWD<([^>]*)>|\(\d+<([^>]*)>")
 _ADDRESS = re.compile(r'inet_addr\("([^"]+)"\)|inet_pton\(AF_INET6, "([^"]+)"')
-# What the C library reads or asks before it looks a host's name up.
+# Files and ports that the C library uses to look up a host's name.
 _LOOKUP = re.compile(r'"/etc/(?:resolv\.conf|hosts|gai\.conf)"|sin6?_port=htons\((?:53|853|5353|5355)\)|/resolve/io\.')
 
 

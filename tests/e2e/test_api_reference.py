@@ -55,7 +55,7 @@ def test_the_page_is_for_people() -> None:
 
 @pytest.fixture(scope="module")
 def variables(running: Running) -> dict[str, str]:
-    """What the reader has from earlier answers."""
+    """Returns the values that a reader has from earlier answers."""
     with running.client() as client:
         made = client.post("/v1/protect", json={"text": "Write to anna.schmidt@acme.example."}).json()
     names = {"SESSION_ID": "session_id", "SESSION_TOKEN": "session_token"}

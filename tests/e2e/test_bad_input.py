@@ -325,7 +325,7 @@ def fields_on_ways() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("way", "vector"), [*fields_on_ways()])
-def test_fields_of_a_chat_that_would_cross(server: Running, ways: Ways, way: str, vector: dict[str, Any]) -> None:
+def test_bad_fields_of_a_chat_are_not_sent(server: Running, ways: Ways, way: str, vector: dict[str, Any]) -> None:
     client, upstream = ways[way]
     kept = Kept(server)
     body = expanded(vector["body"])
@@ -339,7 +339,7 @@ def test_fields_of_a_chat_that_would_cross(server: Running, ways: Ways, way: str
 
 @pytest.mark.parametrize("way", ["upstream", "proxy"])
 @pytest.mark.parametrize("name", [*malformed(b'{"a":1}'), *coded(b'{"a":1}', LIMIT)])
-def test_bodies_of_a_chat_that_would_cross(server: Running, ways: Ways, way: str, name: str) -> None:
+def test_bad_bodies_of_a_chat_are_not_sent(server: Running, ways: Ways, way: str, name: str) -> None:
     client, upstream = ways[way]
     sound = json.dumps(CHAT | {"model": MODELS[way]}).encode()
     bad = (malformed(sound) | coded(sound, LIMIT))[name]

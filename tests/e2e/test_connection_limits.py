@@ -1,4 +1,4 @@
-"""A client without a key can hold up nobody: what it may send, keep open and leave unfinished is bounded."""
+"""A client without a key cannot block others: limits bound what it sends, keeps open and leaves unfinished."""
 
 import json
 import re
@@ -264,7 +264,7 @@ def test_a_body_in_small_chunks_is_read(server: Running) -> None:
     assert status_of(answer_to(server.port, request + chunked(*pieces))) == 200
 
 
-# What a client sends before it falls silent, and what each listener answers.
+# The bytes that a client sends before it falls silent, and the answer of each listener.
 SILENCES: dict[str, tuple[bytes, dict[str, int]]] = {
     "nothing": (b"", {"port": 0, "proxy_port": 0}),
     "head": (b"GET / HTTP/1.1\r\n", {"port": 408, "proxy_port": 408}),
@@ -303,7 +303,7 @@ def test_a_client_that_falls_silent_is_let_go(
     assert status_of(answers_to_silence[name, listener].result()) == SILENCES[name][1][listener]
 
 
-def test_more_silent_connections_than_descriptors_stop_nobody(server: Running) -> None:
+def test_more_silent_connections_than_descriptors_block_no_client(server: Running) -> None:
     with ExitStack() as held:
         for number in range(1100):
             sock = held.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=20))

@@ -1,4 +1,4 @@
-"""Detection that fails, hangs or has much to do refuses the request, and the gateway goes on serving."""
+"""Detection that fails, hangs or has much to do refuses the request, and the gateway continues to serve."""
 
 import time
 from collections.abc import Callable
@@ -61,7 +61,7 @@ def faulty(fault: Callable[[], None]) -> None:
 
 @pytest.mark.parametrize("fault", [raises, hangs, loops])
 def test_a_faulty_detector(fault: Callable[[], None], tmp_path: Path, upstream: Upstream) -> None:
-    """A detector that raises or hangs is a refusal, and the gateway goes on serving what needs no detection."""
+    """If a detector raises or hangs, the request is refused. Requests that need no detection are still served."""
     environment = {"SVC_DETECTION_TIMEOUT_SECONDS": "0.5"}
     with (
         gateway(

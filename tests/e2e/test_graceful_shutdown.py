@@ -1,4 +1,4 @@
-"""Told to stop, the gateway lets nobody new in, and those who wait get their answers."""
+"""On a stop signal, the gateway refuses new requests, and waiting clients get their answers."""
 
 import json
 import os
@@ -57,7 +57,7 @@ def outcomes(running: Running) -> list[str]:
 
 
 @pytest.mark.parametrize("number", STOP_SIGNALS)
-def test_who_waits_gets_an_answer_and_nobody_new_comes_in(tmp_path: Path, upstream: Upstream, number: int) -> None:
+def test_waiting_clients_get_answers_and_new_ones_are_refused(tmp_path: Path, upstream: Upstream, number: int) -> None:
     with a_call_under_way(tmp_path, upstream, "20") as (running, call, answered), running.client() as known:
         assert known.get("/healthz").status_code == 200
         running.process.send_signal(number)

@@ -76,7 +76,7 @@ def test_each_operation_is_for_the_owner(owners: list[Owner], operation: str, ca
     if caller == other:
         assert answer.status_code == 200, answer.text
         return
-    # As if it had never existed: the words are those for an id that nobody has.
+    # As if it had never existed: the message is that for an id that does not exist.
     nobody = replace(it, session=unknown(it), request_id="req_" + "0" * 32)
     assert said(answer) == said(call(owners[caller].client, of(nobody)))
     assert answer.status_code == 404

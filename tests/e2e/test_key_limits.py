@@ -1,4 +1,4 @@
-"""What a key permits, through a running gateway: each wire gets the refusal in its own shape, without the key."""
+"""Limits of a key in a running gateway: each wire gets the refusal in its own shape, without the key."""
 
 import time
 from typing import Any

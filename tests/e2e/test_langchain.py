@@ -49,7 +49,7 @@ class Agent:
 
 
 def whole(request: Recorded) -> Reply:
-    """What the agent's model says, in one piece."""
+    """Returns the answer of the agent's model in one piece."""
     body = Agent()(request).body
     assert isinstance(body, bytes)
     events = [line[6:] for line in body.split(b"\n") if line.startswith(b"data: {")]

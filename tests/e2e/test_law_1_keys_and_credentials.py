@@ -1,4 +1,4 @@
-"""Law 1: a gateway key goes to no upstream in any spelling, and a provider's key comes back to nobody."""
+"""Law 1: a gateway key is sent to no upstream in any spelling, and a provider's key is returned to no client."""
 
 import http.client
 import json
@@ -18,7 +18,7 @@ CHAT = {"model": "configured-upstream", "messages": [{"role": "user", "content":
 CARD = "4539578763621486"
 OTHER = "Bearer other-key-of-the-provider"
 UPSTREAM_KEY = "upstream-key-of-the-tests"
-# One that the gateway never made; it looks like one, and that is enough.
+# The gateway never made this key; its form is enough.
 CLIENT_KEY = "svck_" + "client-of-the-tests-" * 2
 
 
@@ -124,7 +124,7 @@ def test_two_different_credentials_of_a_provider_are_refused(proxied: httpx.Clie
 
 
 @pytest.mark.parametrize("name", ["authorization", "x-api-key", "api-key", "x-goog-api-key"])
-def test_one_credential_crosses_in_the_header_that_the_client_chose(
+def test_one_credential_is_sent_in_the_header_that_the_client_chose(
     proxied: httpx.Client, tls_upstream: Upstream, name: str
 ) -> None:
     """Also where a client repeats it in a second header, as some do for hosts that read either."""
@@ -194,7 +194,7 @@ def quoted(key: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("spelling", quoted(UPSTREAM_KEY))
 @pytest.mark.parametrize("status", [200, 302, 401])
-def test_a_providers_key_that_is_quoted_is_shown_to_nobody(
+def test_a_quoted_providers_key_is_shown_to_no_client(
     running: Running, upstream: Upstream, proxied: httpx.Client, tls_upstream: Upstream, spelling: str, status: int
 ) -> None:
     key = "provider/key_of-the-tests"
@@ -237,7 +237,7 @@ HEADERS = {
 }
 
 
-def test_headers_that_are_not_known_to_be_harmless_do_not_cross(proxied: httpx.Client, tls_upstream: Upstream) -> None:
+def test_headers_that_are_not_known_to_be_harmless_are_not_sent(proxied: httpx.Client, tls_upstream: Upstream) -> None:
     headers = HEADERS | {"accept-language": "de", "x-codex-turn-metadata": '{"cwd":"/srv/kestrel"}'}
     headers |= {"openai-beta": "assistants=v2", "x-stainless-lang": "python", "authorization": OTHER}
     assert proxied.post("/v1/chat/completions", json=CHAT, headers=headers).status_code == 200

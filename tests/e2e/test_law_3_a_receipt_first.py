@@ -137,7 +137,7 @@ def test_the_id_of_an_error_leads_to_its_receipt(tmp_path: Path) -> None:
         assert receipt.json()["outcome"]["outcome"] == "failed"
 
 
-def test_without_a_store_nothing_crosses(tmp_path: Path, upstream: Upstream) -> None:
+def test_nothing_is_sent_without_a_store(tmp_path: Path, upstream: Upstream) -> None:
     """A database that cannot be written is a refusal."""
     with gateway(tmp_path, "--upstream", f"{upstream.url}/v1") as running, running.client() as client:
         assert client.post("/v1/chat/completions", json=_chat()).status_code == 200
@@ -166,7 +166,7 @@ def test_without_a_store_nothing_crosses(tmp_path: Path, upstream: Upstream) -> 
 
 
 @pytest.mark.parametrize("file", ["gateway.db", "gateway.db-wal"])
-def test_with_a_file_of_the_store_deleted_nothing_crosses(tmp_path: Path, upstream: Upstream, file: str) -> None:
+def test_nothing_is_sent_with_a_file_of_the_store_deleted(tmp_path: Path, upstream: Upstream, file: str) -> None:
     """And the receipts that were given out before are there again after a crash, if only the log was deleted."""
     with gateway(tmp_path, "--upstream", f"{upstream.url}/v1") as running, running.client() as client:
         given = [client.post("/v1/chat/completions", json=_chat()) for _ in range(3)]

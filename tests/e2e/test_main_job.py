@@ -66,7 +66,7 @@ def test_the_demo_answers_with_the_words_of_the_request(sdk: Any) -> None:
     assert "w.oxenfoord@acme.test" in (answer.choices[0].message.content or "")
 
 
-def test_tool_calls_cross_protected_and_come_back_restored(running: Running, upstream: Upstream) -> None:
+def test_tool_calls_are_sent_protected_and_come_back_restored(running: Running, upstream: Upstream) -> None:
     def calls_the_tool(request: Recorded) -> Reply:
         content = request.json["messages"][-1]["content"]
         address = content.split()[-1]
@@ -161,7 +161,7 @@ def test_what_cannot_be_read_is_no_answer_of_the_gateways(
     assert (answer.status_code, answer.content) == (200, UNREADABLE[name])
 
 
-def test_an_answer_without_values_crosses_the_proxy_byte_for_byte(running: Running, tls_upstream: Upstream) -> None:
+def test_the_proxy_passes_an_answer_without_values_on_unchanged(running: Running, tls_upstream: Upstream) -> None:
     said = b'{\n  "id": "a",\n  "choices": [{"message": {"content": "Gr\\u00fc\\u00dfe"}, "x": 1.50, "y": 1e3}]\n}\n'
     tls_upstream.answer = lambda request: Reply(said)
     with running.proxied() as client:
@@ -169,7 +169,7 @@ def test_an_answer_without_values_crosses_the_proxy_byte_for_byte(running: Runni
     assert answer.content == said
 
 
-def test_nobody_elses_note_stands_in_an_error(running: Running, upstream: Upstream) -> None:
+def test_an_error_contains_no_forged_note(running: Running, upstream: Upstream) -> None:
     upstream.answer = lambda request: Reply(b'{"error": {"code": "bad"}, "svc": {"receipt": "forged"}}', 400)
     with running.client() as client:
         answer = client.post("/v1/chat/completions", json={"model": "configured-upstream", "messages": MESSAGES})

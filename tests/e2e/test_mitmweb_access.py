@@ -1,4 +1,4 @@
-"""Who reaches mitmweb: nobody without its token, no page under another name, no upload without a bound."""
+"""Access to mitmweb: it refuses clients without its token, pages under another name, and unbounded uploads."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""mitmweb as an operator sees it, in a real browser: what crossed is readable, and no private word is anywhere.
+"""mitmweb as an operator sees it, in a real browser: sent requests are readable, and no private word is anywhere.
 
 Needs Debian's `chromium` and `chromium-driver`; skipped without them, but not where continuous integration runs.
 With `PICTURES_OF_MITMWEB` naming a folder, the pictures of docs/operating.md are taken on the way.
@@ -119,7 +119,7 @@ def ask_everywhere(running: Running, upstream: Upstream, tls_upstream: Upstream)
         client.get(f"/v1/policies/{MAIL}?who={MAIL}")
 
 
-def test_what_crossed_is_readable_and_nothing_private_is_anywhere(
+def test_sent_requests_are_readable_and_nothing_private_is_anywhere(
     page: webdriver.Chrome, running: Running, upstream: Upstream, tls_upstream: Upstream
 ) -> None:
     ask_everywhere(running, upstream, tls_upstream)

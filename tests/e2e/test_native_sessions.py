@@ -1,4 +1,4 @@
-"""Sessions over the native API: continued, extended and revoked by whoever has the token and the key."""
+"""Sessions of the native API: a client with the token and the key can continue, extend and revoke them."""
 
 import sqlite3
 from contextlib import closing
@@ -27,7 +27,7 @@ def test_a_session_is_extended_and_never_shortened(running: Running) -> None:
         assert opened["text"] == FIRST
 
 
-def test_a_session_that_goes_on_lasts_at_least_as_long_as_asked(running: Running) -> None:
+def test_a_continued_session_lasts_at_least_as_long_as_requested(running: Running) -> None:
     with running.client() as client:
         first = ok(client.post("/v1/protect", json={"text": FIRST, "session_ttl_seconds": 600}))
         asked = {"text": SECOND, "session": grant(first)}

@@ -49,7 +49,7 @@ def test_health(running: Running) -> None:
         assert re.fullmatch(r"\d+\.\d+\.\d+.*", answer["version"])
 
 
-def test_analyze_says_what_stands_where_and_stores_nothing(running: Running) -> None:
+def test_analyze_returns_positions_and_stores_nothing(running: Running) -> None:
     with running.client() as client:
         before = stored(running)
         answer = client.post("/v1/analyze", json={"text": TEXT, "task": "draft a reply"})

@@ -1,7 +1,7 @@
 """A newcomer clones the repository and copies every command out of the README; each does what the README says.
 
 Ports, keys and the provider's address are the only things that are changed on the way. A command that is added to the
-README is run here without more ado, or stands in NOT_RUN with the reason.
+README is run here, unless NOT_RUN lists it with a reason.
 """
 
 import os
@@ -25,11 +25,11 @@ from tests.e2e.upstream import Recorded, Reply, Upstream, completion
 
 PRIVATE = ("Anna", "Schmidt", "acme.example")
 PROVIDER_KEY = "the-provider-key-of-a-newcomer"
-# What is not run here, and why.
+# Commands that are not run here, and why.
 NOT_RUN = {
     "make test": "these are the tests",
     "make check": "runs a part of these tests",
-    "make lint": "takes minutes, and is run beside the tests by whoever runs them for the project",
+    "make lint": "takes minutes, and is run next to the tests in continuous integration",
     "make bench": "takes minutes; tests/test_benchmarks.py runs it in short",
     "pip install --require-hashes --no-deps -r requirements/runtime.txt && pip install --no-deps .": "downloads;"
     " tests/test_package.py runs it",
@@ -37,7 +37,7 @@ NOT_RUN = {
     "uv tool install . --constraints requirements/runtime.txt": "downloads",
     "uvx --from . privacy-gateway serve": "downloads",
 }
-# What prints nothing, or what everybody's machine prints differently.
+# Commands that print nothing, or that print something different on each machine.
 SAYS_NOTHING_FIXED = re.compile(
     r"^KEY=|echo |make (run|setup-runtime)|\S+ run_proxy\.py (--help|keys|ca|env|policies list|receipts export)"
 )
@@ -76,7 +76,7 @@ class Newcomer:
         return command.replace("--no-web", f"--no-web {own}")
 
     def run(self, command: str) -> str:
-        """What it prints. It has to succeed."""
+        """Runs a command, which has to succeed, and returns its output."""
         if assigned := re.fullmatch(r"KEY=(\S+)", command):
             self.environment["KEY"] = assigned[1]
             return ""
@@ -192,7 +192,7 @@ def newcomer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Newcomer]:
 
 
 def saved_programs(newcomer: Newcomer) -> None:
-    """What README asks to save under a name."""
+    """Saves the programs that the README has the reader save."""
     text = README.read_text(encoding="utf-8")
     for name, program in re.findall(r"saved as `([^`]+)`:\n\n```python\n(.*?)```", text, re.DOTALL):
         (newcomer.clone / name).write_text(program)
@@ -229,7 +229,7 @@ def test_the_provider_saw_placeholders_only(newcomer: Newcomer) -> None:
 
 
 def test_the_addresses_of_the_readme_answer(newcomer: Newcomer) -> None:
-    """Of the last gateway that was started: production, so without mitmweb."""
+    """Asks the last gateway that was started, which is in production, so without mitmweb."""
     addresses = re.findall(r"<(http://127\.0\.0\.1[^>]+)>", README.read_text(encoding="utf-8"))
     answers = {
         each: httpx.get(newcomer.command(each), timeout=30, trust_env=False, verify=PLAIN).status_code
@@ -238,7 +238,7 @@ def test_the_addresses_of_the_readme_answer(newcomer: Newcomer) -> None:
     assert answers == {"http://127.0.0.1:8000/docs": 200}
 
 
-def test_no_command_stands_where_this_test_does_not_look() -> None:
+def test_every_command_of_the_readme_is_read() -> None:
     assert {block.language for block in blocks(README)} <= {"sh", "json", "python", ""}
     assert set(NOT_RUN) <= {bare(step.command) for step in steps(README)}, "a reason for what is not there any more"
     unsaid = [bare(step.command) for step in steps(README) if step.expected is None]

@@ -90,7 +90,7 @@ def each(request: pytest.FixtureRequest, every: dict[str, Ran]) -> Ran:
 
 
 def test_no_file_appears_elsewhere(each: Ran) -> None:
-    """What lies in its home, its folder of temporary files and the current one afterwards."""
+    """Lists its home, its folder of temporary files and the current folder afterwards."""
     ours = {"data", "certs", "gateway.log", "traces"}
     found = {path.relative_to(each.folder) for path in each.folder.rglob("*")}
     assert {str(path) for path in found if path.parts[0] not in ours} == {"home", "tmp"}
@@ -103,7 +103,7 @@ def test_no_file_is_made_elsewhere_not_even_for_a_moment(each: Ran) -> None:
 
 
 @needs_tracing
-def test_nobody_beyond_this_machine_is_reached(each: Ran) -> None:
+def test_no_address_beyond_this_machine_is_reached(each: Ran) -> None:
     assert list(each.seen().reached()) == []
 
 
@@ -160,7 +160,7 @@ def test_onnxruntime_is_told_before_and_after_it_is_loaded(tmp_path: Path) -> No
         assert done.stdout == said
 
 
-def test_nobody_loads_onnxruntime_past_the_module_that_switches_it_off() -> None:
+def test_only_the_module_that_disables_its_telemetry_loads_onnxruntime() -> None:
     folders = ("addons", "benchmarks", "gateway", "scripts", "tests")
     files = [ROOT / "run_proxy.py", *(file for folder in folders for file in (ROOT / folder).rglob("*.py"))]
     assert [file.relative_to(ROOT).as_posix() for file in files if "onnxruntime" in imported(file)] == [

@@ -1,4 +1,4 @@
-"""Where a process cannot be forked, listeners and gateway share one. Whoever asks gets the same answers as from two."""
+"""Where processes cannot be forked, listeners and gateway share one. Clients get the same answers as from two."""
 
 import os
 import subprocess

@@ -166,7 +166,7 @@ def test_a_stored_response_is_streamed(sdk: tuple[Any, Upstream]) -> None:
     assert nothing_crossed(upstream)
 
 
-def test_an_id_that_is_private_does_not_cross(sdk: tuple[Any, Upstream]) -> None:
+def test_an_id_that_is_private_is_not_sent(sdk: tuple[Any, Upstream]) -> None:
     client, upstream = sdk
     with pytest.raises(openai.BadRequestError):
         client.responses.retrieve(CARD.replace(" ", ""))

@@ -102,7 +102,7 @@ def test_a_call_that_reads_something_passes(running: Running, tls_upstream: Upst
     assert CANARY.encode() not in tls_upstream.seen
 
 
-def test_an_object_without_members_crosses(running: Running, tls_upstream: Upstream) -> None:
+def test_an_object_without_members_is_sent(running: Running, tls_upstream: Upstream) -> None:
     tls_upstream.answer = lambda _: Reply(b'{"id": "conv_1", "object": "conversation"}')
     with running.proxied(tls_upstream.url) as client:
         assert client.post("/v1/conversations", json={}).status_code == 200

@@ -1,4 +1,4 @@
-"""Nobody reaches the gateway's own listeners through its proxy, by whatever name."""
+"""No client reaches the gateway's own listeners through its proxy, by any name."""
 
 import socket
 from itertools import product

@@ -26,7 +26,7 @@ CALLS: dict[str, tuple[str, str, dict[str, str], int]] = {
 }
 
 
-# What an upstream behind a content-delivery network says of its own address.
+# Headers by which an upstream behind a content-delivery network describes its own address.
 OF_THE_UPSTREAM = {
     "alt-svc": 'h3=":443"; ma=86400',
     "nel": '{"report_to": "cf-nel", "max_age": 604800}',

@@ -1,4 +1,4 @@
-"""Mixed traffic for some seconds; `benchmarks.soak` goes on for as long as asked and looks at memory, too."""
+"""Mixed traffic for some seconds; `benchmarks.soak` runs for as long as requested and also measures memory."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""What a person gets who starts the gateway with something that cannot be: status 2, one line that says what to do."""
+"""Starting the gateway with an impossible setting exits with status 2 and one line that says what to do."""
 
 import json
 import os
@@ -20,13 +20,13 @@ from tests.e2e.server import COMMAND, OPERATOR_KEY, PLAIN, ROOT, free_port, gate
 
 type Done = subprocess.CompletedProcess[str]
 
-# What the command is given; how the line begins that it prints, and what else that says. `places` fills in {…}.
+# Arguments of the command, the beginning of the line that it prints, and other text in it. `places` fills in {…}.
 CASES = [json.loads(line) for line in (ROOT / "tests" / "vectors" / "start_errors.jsonl").read_text().splitlines()]
 
 
 @pytest.fixture(scope="module")
 def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """What the cases need to lie about: files of nonsense, empty folders, a port that is taken."""
+    """Makes the files that the cases need: files of nonsense, empty folders, a port that is taken."""
     folder = tmp_path_factory.mktemp("start")
     (folder / "file").write_text("this is = not = what it should be\n")
     (folder / "empty").mkdir()

@@ -34,7 +34,7 @@ TEXT = "My name is {3}, write to {0}, card {1}, IBAN {2}, API key {4}.".format(*
 
 
 class Stolen(NamedTuple):
-    """What is in all files, the folder of the data, and what is not in the files: the credentials of a session."""
+    """The contents of all files, the data folder, and the credentials of a session, which are not in the files."""
 
     files: bytes
     data: Path

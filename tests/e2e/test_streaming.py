@@ -317,7 +317,7 @@ def test_without_the_setting_streams_are_refused(running: Running, upstream: Ups
     assert upstream.recorded == []
 
 
-def test_operators_see_what_crossed(entrance: Entrance, tmp_path: Path) -> None:
+def test_operators_see_what_was_sent(entrance: Entrance, tmp_path: Path) -> None:
     with entrance.client() as client:
         answer = client.post("/v1/chat/completions", json=asked())
     assert text_of(answer.content) == SAID

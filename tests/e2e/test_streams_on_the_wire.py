@@ -82,7 +82,7 @@ def test_what_is_no_stream_is_no_answer(served: Running, upstream: Upstream, pag
 
 
 @pytest.mark.parametrize("entrance", ["proxy"], indirect=True)
-def test_a_stream_that_nobody_asked_for_is_restored_as_one(entrance: Entrance) -> None:
+def test_a_stream_that_the_client_did_not_request_is_restored_as_one(entrance: Entrance) -> None:
     with entrance.client() as client:
         answer = client.post("/v1/chat/completions", json=asked(stream=False))
     assert (answer.status_code, text_of(answer.content)) == (200, SAID)

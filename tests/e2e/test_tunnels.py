@@ -36,7 +36,7 @@ def server(gateways: Gateways) -> Iterator[Running]:
     assert "reports a problem" not in running.output()
 
 
-def test_what_is_sent_before_a_tunnel_stands_is_not_hoarded(server: Running) -> None:
+def test_bytes_sent_before_a_tunnel_is_open_are_not_buffered(server: Running) -> None:
     before = resident_mb(server.process.pid)
     # No connection attempt is answered.
     with full_queue() as port, connection(server.proxy_port) as sock:
@@ -64,7 +64,7 @@ def tunnel(server: Running, upstream: Upstream) -> Iterator[tuple[ssl.SSLSocket,
 
 
 def test_inside_tls_the_same_holds(server: Running, tls_upstream: Upstream) -> None:
-    """What the proxy decrypts is read by the same rules, and a tunnel to it outlives its first request."""
+    """The proxy reads decrypted requests by the same rules, and a tunnel to it outlives its first request."""
     with tunnel(server, tls_upstream) as (secure, post):
         for _ in range(2):
             secure.sendall(f"{post}Transfer-Encoding: chunked\r\n\r\n".encode() + chunked(CHAT, trailers="X-A: 1\r\n"))
@@ -87,7 +87,7 @@ FIRST = {"raw": b"\x00", "tls": client_hello()}
 
 @pytest.fixture(scope="module")
 def ends(server: Running, _tls: Upstream) -> Iterator[dict[str, Future[bytes]]]:
-    """What silent clients get until their connections are closed. They are silent at once, since each waits long."""
+    """Returns the bytes that silent clients get until they are disconnected. All wait at the same time."""
 
     def after_connect(host: str) -> bytes:
         with connection(server.proxy_port) as sock:

@@ -38,7 +38,7 @@ def child_of(parent: int) -> int:
     return child
 
 
-def test_without_the_gateways_process_nothing_crosses_and_the_program_ends(tmp_path: Path, upstream: Upstream) -> None:
+def test_without_the_gateways_process_nothing_is_sent_and_both_end(tmp_path: Path, upstream: Upstream) -> None:
     with gateway(tmp_path, "--upstream", f"{upstream.url}/v1") as running:
         child = child_of(running.process.pid)
         os.kill(child, signal.SIGSTOP)

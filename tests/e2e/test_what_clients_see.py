@@ -130,7 +130,7 @@ def test_the_headers_of_an_answer_hold_no_number_of_the_log(running: Running, up
         assert str(receipt["sequence"]) not in {value for name, value in answer.headers.items() if "svc" in name}
 
 
-def test_nobody_without_a_key_sees_more(running: Running) -> None:
+def test_a_client_without_a_key_sees_no_more(running: Running) -> None:
     with running.stranger() as client:
         assert client.get("/healthz").json().keys() == {"status", "version"}
         for path, methods in client.get("/openapi.json").json()["paths"].items():

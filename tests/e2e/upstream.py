@@ -38,7 +38,7 @@ class Recorded:
 
 @dataclass
 class Reply:
-    """What the upstream answers: a body, or its pieces, each of which is sent before the next one is asked for.
+    """An answer of the upstream: a body, or its pieces, each of which is sent before the next one is requested.
 
     The connection breaks off where the pieces raise an error.
     """

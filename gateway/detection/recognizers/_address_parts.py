@@ -105,7 +105,7 @@ def address_end(data: bytes, end: int) -> tuple[int, bool]:
     """Returns the end of the address whose street ends at `end`, and whether a flat, postcode or country confirms it.
 
     A city counts if a postcode, state or country follows, or if nothing else is between a comma or flat and the end of
-    the clause. Behind a blank line, where a letter goes on, only the former counts.
+    the clause. After a blank line that continues a letter, only the former counts.
     """
     at = sure = end
     certain = apart = False

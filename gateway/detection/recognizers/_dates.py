@@ -47,7 +47,7 @@ BIRTH_DATE = rf"(?:{DATE}|\d{{1,2}}\.?[ ](?:{_ABROAD})[ ]\d{{4}})"
 """In more languages than `DATE`: next to words about a birth, it is one."""
 
 _PARTS = re.compile(r"\d+")
-# Of living persons, in the calendars of Thailand and Iran; in the latter, the year comes first.
+# Birth years of living persons in the calendars of Thailand and Iran; in the latter, the year comes first.
 _BUDDHIST_YEARS, _PERSIAN_YEARS = range(2433, 2644), range(1270, 1411)
 
 

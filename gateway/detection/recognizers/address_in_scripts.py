@@ -34,11 +34,11 @@ _JAPANESE_GATE = r"[市区町村郡][^\s、。,;]* ?(?:\d|[一二三四五六七
 
 _IN_CHINESE, _IN_JAPANESE = 0, 1
 _FORMS = tuple(map(compile_pattern, (_CHINESE, _JAPANESE)))
-# What is counted, after a range of numbers: `新宿区で2-3日`.
+# Counters after a range of numbers: `新宿区で2-3日`.
 _COUNTED = tuple(sign.encode() for sign in "日月年週回人名円億万個件時分倍点%")
 # Words that Chinese writes before an address without a blank.
 _LEADS = tuple(word.encode() for word in ("在", "到", "到了", "于", "於", "是", "为", "為", "址"))
-# What ends the first place, in front of which such a word stands.
+# The end of the first place, which such a word precedes.
 _PLACES = tuple(word.encode() for word in "省市区區县縣路街道")
 
 

@@ -30,7 +30,7 @@ from gateway.detection.recognizers.payment_card import grouped_card
 _ANNOUNCED, _ANNOUNCED_UNCHECKED = 0.95, 0.75
 """Scores of a number near its own context words."""
 _MISTYPED = 0.55
-"""Score of what has the form of a person's number and stands directly behind its words, but fails its check."""
+"""Score of a number in the form of a person's number that directly follows its words, but fails its check."""
 _CATEGORY_ANNOUNCED, _CATEGORY_ANNOUNCED_UNCHECKED = 0.7, 0.55
 """Scores of a number near context words of its category."""
 _LIKELY = 0.5

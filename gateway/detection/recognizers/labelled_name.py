@@ -1,8 +1,8 @@
 """Names of people in fields of forms and data, in scripts and by labels that `person_name.py` does not read. The labels
 are in `labelled_name.toml`.
 
-The whole value of the field is the name. Many scripts have no capitals: what is no name is told by its length, by what
-it consists of, and by words that forms and lists of things have in place of names.
+The whole value of the field is the name. Many scripts have no capitals, so values that are no names are recognized by
+their length, by their characters, and by words that forms and lists of things have in place of names.
 """
 
 import re

@@ -59,7 +59,7 @@ _PREFILTERS = tuple(f"(?i){cue.regex}" for cue in _CUES)
 # A repeated cue announces one name.
 _CUE_PLACES = tuple(compile_pattern(f"(?i)(?:{cue.regex}){'+' if cue.regex.endswith(_SPACE) else ''}") for cue in _CUES)
 _TITLED = compile_pattern(rf"(?:(?i:{_PARTS['titles']})\b\.?[ \t]+)+")
-# Of a family name alone: "Herr von Gunten". Articles come first in titles of works, too: "Herr der Ringe".
+# Particles before a family name alone: "Herr von Gunten". In titles of works, articles come first: "Herr der Ringe".
 _LEADING_PARTICLES = compile_pattern(
     r"(?i:(?:van|von)(?:[ \t]+(?:de[nr]?|het))?|vom|zu[rm]?|ter|ten|d(?:el?|i|a|os?|u)(?:[ \t]+la)?|el|al|bin|ibn)"
     r"[ \t]+"

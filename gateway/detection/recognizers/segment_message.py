@@ -28,7 +28,7 @@ _FORMS = {
     STREET_ADDRESS.name: _HAS_LETTERS,
     "EMAIL_ADDRESS": re.compile(rb"@"),
 }
-"""What a field of a type must contain."""
+"""The characters that a field of a type must contain."""
 _TABLES = tuple(
     table_types(__file__, table)[name]
     for table, *names in (

@@ -24,7 +24,7 @@ class _Half(NamedTuple):
 
 
 KEYS = expressions(read_toml(__file__)["keys"])
-"""What data calls the halves of a name (RE2)."""
+"""Keys of the halves of a name in data (RE2)."""
 _WORDS = word_lists(__file__)
 _NO_NAMES = (NO_NAMES | _WORDS["stand_ins"] | _WORDS["no_names"]) - PARTICLES
 _REACH = 160

@@ -38,8 +38,8 @@ class AnswerStream:
         self._channels: dict[ChannelId, Channel] = {}
         # The last event of each channel, from which one with the held rest can be made.
         self._last: dict[ChannelId, tuple[Event, Body]] = {}
-        # What the client got of each channel so far, and for each text that is complete. Wires repeat texts, and the
-        # repetition must read like what went before.
+        # The text that the client has got of each channel, and of each complete text. Wires repeat texts, and the
+        # repetition must read like the first occurrence.
         self._ready: dict[ChannelId, list[str]] = {}
         self._given: dict[tuple[str, str | None, str], str] = {}
         # The text of each choice that began last. Clients show the texts of a message as one.

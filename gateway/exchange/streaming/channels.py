@@ -22,7 +22,7 @@ type _State = Literal["open", "held", "held to the end"]
 _CONTEXT = 4096
 # Characters after which the end of a stretch is no longer searched for, but in code blocks.
 _LONGEST = 4 * _CONTEXT
-# What commands, markup and addresses are made of. Without any of it, a sentence cannot send anything.
+# Signs of commands, markup and addresses. Without any of them, a sentence cannot send anything.
 _CODE = re.compile(r"[`<>|$={}\\]|://|www\.|^(?: {4}|\t)|\]\(", re.MULTILINE)
 _SENTENCE = re.compile(r"[.!?…:;][\"')\]»”]*[ \t]|[。！？]|\n")
 # A line that gives something a name, by which lines after it may send it.
@@ -37,7 +37,7 @@ _ACTIVE = re.compile(
 _BEGUN = re.compile(r"<(?:[a-z][a-z0-9]{0,10}|[a-z][a-z0-9-]{0,30}[\s/][^<>]{0,400})?\Z", re.IGNORECASE)
 # A text that is a JSON document, as structured outputs are.
 _DOCUMENT = re.compile(r"\s*(?:\{\s*[\"}]|\[\s*[\[{\"\d-])")
-# What may end a stretch.
+# Characters that may end a stretch.
 _ENDS = re.compile(r"[\s。！？]")
 
 
@@ -51,7 +51,7 @@ class Channel:
     tool: str | None = None
     hold: bool = False
     _arrived: list[str] = field(default_factory=list)
-    # What the guard left of what has passed; of a document, what the client got for it.
+    # The text that the guard left of the part that has passed; for a document, the text that the client got.
     _given: list[str] = field(default_factory=list)
     # The end of the text before this one, that of what has passed, and what has not.
     _before: str = ""

@@ -177,7 +177,7 @@ async def test_the_upstream_that_gave_an_answer_is_asked_for_it(container: Conta
     assert asked("resp_30", Caller("key_bert", Scope.CLIENT)) == "https://api.other.test/v1/responses/resp_30"
 
 
-async def test_a_thread_goes_on_where_it_is_remembered(container: Container) -> None:
+async def test_a_thread_continues_in_its_remembered_session(container: Container) -> None:
     async def asked(*texts: str, caller: Caller = ANNA, **thread: str) -> Exchange:
         messages = [{"role": "user", "content": text} for text in texts]
         return await opened(container, caller, ANTHROPIC, max_tokens=9, messages=messages, thread=thread)
@@ -185,7 +185,7 @@ async def test_a_thread_goes_on_where_it_is_remembered(container: Container) -> 
     first = await asked(f"I am {MAIL}", type="create")
     said = {"id": "msg_1", "type": "message", "content": [{"type": "text", "text": placeholder(first)}]}
     await container.answers.close(first, 200, json.dumps(said).encode())
-    # A turn that the provider has paused goes on without a message.
+    # A turn that the provider has paused continues without a message.
     second = await asked(type="continue", previous_message_id="msg_1")
     restored = await container.answers.close(second, 200, json.dumps(said).encode())
     assert json.loads(restored)["content"][0]["text"] == MAIL
@@ -212,7 +212,7 @@ async def test_a_conversation_is_continued_that_was_created_with_texts(container
     asked = await opened(container, input="Who am I?", conversation="conv_40")
     said = answer("resp_40", f"{first}, not {other}.", conversation={"id": "conv_40"})
     assert await closed(container, asked, said) == f"{MAIL}, not bert@acme.test."
-    # What stores nothing for later calls is not remembered.
+    # Calls that store nothing for later ones are not remembered.
     foreign = await stored("/v1/assistants", f"I am {MAIL}", id="conv_41")
     asked = await opened(container, input="Who am I?", conversation="conv_41")
     assert await closed(container, asked, answer("resp_41", foreign)) == foreign

@@ -1,4 +1,4 @@
-"""Headers and query: what crosses, what never does, and whose credential goes with it."""
+"""Headers and query: which are sent, which never are, and whose credential is sent with them."""
 
 from base64 import b64encode
 from urllib.parse import quote
@@ -49,17 +49,17 @@ def test_what_is_always_written(protector: Protector, policy: Policy) -> None:
     TE Expect Cookie Accept-Language X-Stainless-Anything OpenAI-Anything X-Note X-Codex-Turn-Metadata
     X-Claude-Code-Session-Id""".split(),
 )
-def test_what_never_crosses(protector: Protector, policy: Policy, name: str) -> None:
+def test_headers_that_are_never_sent(protector: Protector, policy: Policy, name: str) -> None:
     assert cross(protector, policy, (name.encode(), b"something"), keep=True) == WRITTEN
 
 
-def test_a_harmless_header_crosses_as_it_is(protector: Protector, policy: Policy) -> None:
+def test_a_harmless_header_is_sent_unchanged(protector: Protector, policy: Policy) -> None:
     crossing = cross(protector, policy, (b"User-Agent", b"tool/1.0 caf\xe9"), (b"OpenAI-Beta", b"assistants=v2"))
     assert crossing == {**WRITTEN, b"user-agent": b"tool/1.0 caf\xe9", b"openai-beta": b"assistants=v2"}
 
 
 def dressed(value: str) -> dict[str, bytes]:
-    """One private value as it may stand in a header."""
+    """Returns the forms in which a private value may be in a header."""
     return {
         "plain": value.encode(),
         "hyphens": "-".join(value[at : at + 4] for at in range(0, 16, 4)).encode(),
@@ -111,7 +111,7 @@ def test_a_header_with_private_text_stays(protector: Protector, policy: Policy, 
     X-Ms-Client-Principal-Name X-Goog-Authenticated-User-Id X-Forwarded-Email X-Amzn-Oidc-Identity X-Client-Ip
     """.split(),
 )
-def test_what_tells_who_somebody_is_never_crosses(protector: Protector, policy: Policy, name: str) -> None:
+def test_headers_that_identify_a_person_are_never_sent(protector: Protector, policy: Policy, name: str) -> None:
     assert cross(protector, policy, (name.encode(), b"aschmidt"), keep=True) == WRITTEN
 
 
@@ -130,9 +130,7 @@ def test_what_tells_who_somebody_is_never_crosses(protector: Protector, policy: 
         (b"X-Request-Id", b"2c3f5a1e-7b0d-4f7e-9d0a-6a1f0c9b8e7d"),
     ],
 )
-def test_what_clients_of_providers_send_crosses(
-    protector: Protector, policy: Policy, name: bytes, value: bytes
-) -> None:
+def test_headers_of_providers_clients_are_sent(protector: Protector, policy: Policy, name: bytes, value: bytes) -> None:
     assert cross(protector, policy, (name, value)) == {**WRITTEN, name.lower(): value}
 
 
@@ -151,14 +149,14 @@ def test_what_is_hidden_in_the_body_keeps_a_header_back(protector: Protector, po
 
 
 @pytest.mark.parametrize("name", [b"Authorization", b"X-API-Key", b"Api-Key", b"X-Goog-Api-Key"])
-def test_the_clients_credentials_cross_only_where_they_are_the_upstreams(
+def test_the_clients_credentials_are_sent_only_where_they_are_the_upstreams(
     protector: Protector, policy: Policy, name: bytes
 ) -> None:
     assert cross(protector, policy, (name, KEY)) == WRITTEN
     assert cross(protector, policy, (name, KEY), keep=True) == {**WRITTEN, name.lower(): KEY}
 
 
-def test_two_different_credentials_do_not_cross(protector: Protector, policy: Policy) -> None:
+def test_two_different_credentials_are_not_sent(protector: Protector, policy: Policy) -> None:
     """One of them may be another provider's. Some clients repeat theirs in the header of another protocol."""
     other = b"sk-" + b"another4711" * 4
     with pytest.raises(BadRequest) as refused:
@@ -188,7 +186,7 @@ NO_CREDENTIALS = {
 
 @pytest.mark.parametrize("name", [b"Authorization", b"X-Goog-Api-Key"])
 @pytest.mark.parametrize("value", NO_CREDENTIALS)
-def test_what_is_no_credential_does_not_cross_as_one(
+def test_a_value_that_is_no_credential_is_not_sent_as_one(
     protector: Protector, policy: Policy, name: bytes, value: str
 ) -> None:
     with pytest.raises(BadRequest) as refused:
@@ -210,7 +208,7 @@ def test_what_is_no_credential_does_not_cross_as_one(
         b"0123456789abcdef" * 2,
     ],
 )
-def test_a_credential_of_any_kind_crosses(protector: Protector, policy: Policy, value: bytes) -> None:
+def test_a_credential_of_any_kind_is_sent(protector: Protector, policy: Policy, value: bytes) -> None:
     assert cross(protector, policy, (b"authorization", value), keep=True)[b"authorization"] == value
 
 
@@ -259,7 +257,7 @@ def test_a_call_with_a_private_query_goes_nowhere(protector: Protector, policy: 
         "/v1/models/claude-opus-4.1",
     ],
 )
-def test_the_paths_of_providers_cross(protector: Protector, policy: Policy, path: str) -> None:
+def test_the_paths_of_providers_are_sent(protector: Protector, policy: Policy, path: str) -> None:
     forwarded_headers(Destination("", path=path), protector, policy)
 
 

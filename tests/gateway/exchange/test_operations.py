@@ -66,7 +66,7 @@ async def test_a_value_of_any_json_is_opened(container: Container) -> None:
     assert opened.content == {"a": [TEXT, 1, None], TEXT: True}
 
 
-async def test_a_session_goes_on_and_gives_the_same_placeholders(container: Container) -> None:
+async def test_a_continued_session_gives_the_same_placeholders(container: Container) -> None:
     first = await container.operations.protect(Question(TEXT), ANNA)
     grant = (first.session.session_id, first.session.session_token)
     second = await container.operations.protect(Question(TEXT + " And x@acme.test."), ANNA, credentials=grant)
@@ -77,7 +77,7 @@ async def test_a_session_goes_on_and_gives_the_same_placeholders(container: Cont
     assert other.text != first.text, "another session's placeholders are others"
 
 
-async def test_nobody_else_opens_it(container: Container) -> None:
+async def test_another_caller_cannot_open_a_session(container: Container) -> None:
     done = await container.operations.protect(Question(TEXT), ANNA)
     other = await container.operations.protect(Question(TEXT), ANNA)
     session_id, token = done.session.session_id, done.session.session_token

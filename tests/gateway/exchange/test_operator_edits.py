@@ -1,4 +1,4 @@
-"""Which edits of a protected request may cross, over real parts; and the receipt of one that does."""
+"""Edits of a protected request that may be sent, with real parts, and the receipt of one that is."""
 
 from base64 import b32encode, b64encode
 from codecs import encode
@@ -100,7 +100,7 @@ ALLOWED: dict[str, Callable[[str], str]] = {
 
 
 @pytest.mark.parametrize("name", ALLOWED)
-async def test_an_edit_that_may_cross(bench: Bench, name: str) -> None:
+async def test_an_edit_that_may_be_sent(bench: Bench, name: str) -> None:
     body = bench.saying(ALLOWED[name](bench.text))
     assert parse_object(await bench.admit(body)) == body
 
@@ -201,7 +201,7 @@ async def test_what_was_hidden_for_good_stays_hidden(container: Container, actio
     assert await bench.admit(bench.saying(f"In short: {bench.text}"))
 
 
-async def test_what_crosses_is_written_anew_and_digested(bench: Bench) -> None:
+async def test_an_edited_body_is_written_anew_and_digested(bench: Bench) -> None:
     crossing = await bench.admit(
         b'{"svc_task": "x",\n "messages": [{"role": "user", "content": "hi"}], "model": "m-1"}'
     )

@@ -174,7 +174,7 @@ async def test_a_client_sees_its_own_refusals_only(dispatcher: Dispatcher, conta
 
 
 async def test_what_leaves_no_record(dispatcher: Dispatcher, container: Container) -> None:
-    """A request without text, or of nobody whom the gateway knows."""
+    """Neither a request without text nor an unauthenticated one leaves a record."""
     await refused(dispatcher, chat()._replace(content=b""))
     await refused(dispatcher, chat()._replace(listener=Listener.GATEWAY, fields=(JSON,)))
     await opened(dispatcher, await native(container, "/v1/policies", {"id": "x"}, Scope.OPERATOR))

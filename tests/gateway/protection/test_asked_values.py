@@ -41,7 +41,7 @@ WAYS = ["{0}\n{1}", "{0}\n\n{1}", "Agent: {0}\nCustomer: {1}", "> {0}\n{1}", "**
 
 
 def crossing(protector: Protector, policy: Policy, *contents: object) -> list[str]:
-    """What crosses of each message; an echo of each restores it."""
+    """Returns each message as it is sent, and asserts that an echo restores it."""
     body = {"model": "m", "messages": [{"role": "user", "content": content} for content in contents]}
     placeholders = Placeholders(b"k" * 32)
     blocks = WIRE.read(body).blocks

@@ -45,7 +45,7 @@ def call(request_id: str, body: dict[str, Any], **more: Any) -> Call:
 
 
 @pytest.mark.parametrize("model", ["claude", "vicuna", "alpaca", "mistral-large-latest", "org/Claude-3@2026"])
-async def test_a_models_name_crosses_though_it_is_a_persons_too(dispatcher: Dispatcher, model: str) -> None:
+async def test_a_models_name_is_sent_though_it_is_a_persons_too(dispatcher: Dispatcher, model: str) -> None:
     request_id = f"req_{model.encode().hex()}"
     entered = await opened(dispatcher, call(request_id, {"model": model}))
     assert isinstance(entered, ForwardedRequest)
@@ -220,7 +220,7 @@ async def test_an_edit_needs_a_call_that_was_held(dispatcher: Dispatcher) -> Non
     dispatcher.fail("req_0e", "failed")
 
 
-async def test_a_stream_is_restored_for_the_request_that_crossed(dispatcher: Dispatcher) -> None:
+async def test_a_stream_is_restored_for_the_request_that_was_sent(dispatcher: Dispatcher) -> None:
     entered = await opened(dispatcher, call("req_0f", {"stream": True}, editable=True))
     assert isinstance(entered, ForwardedRequest)
     assert entered.plan is not None

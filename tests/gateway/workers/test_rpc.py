@@ -52,7 +52,7 @@ async def test_what_was_returned_comes_back_to_who_asked() -> None:
 
 
 async def test_a_call_that_came_before_the_other_end_listened_is_answered() -> None:
-    """What it calls may be done, or fail, at once: before anything was awaited."""
+    """The called function may return or fail at once, before anything is awaited."""
 
     def fail() -> None:
         raise BadRequest("No.")
@@ -105,7 +105,7 @@ async def test_other_failures_are_told_as_the_caller_wants() -> None:
             assert str(refusal.value) == kind
 
 
-async def test_what_nobody_waits_for_is_given_up() -> None:
+async def test_a_call_without_a_waiter_is_cancelled() -> None:
     begun, ended = asyncio.Event(), asyncio.Event()
 
     async def wait() -> None:

@@ -22,7 +22,7 @@ def test_it_follows_the_system_clock_forward() -> None:
     assert clock.now() == 4605
 
 
-def test_it_goes_on_while_the_system_clock_is_behind() -> None:
+def test_it_continues_while_the_system_clock_is_behind() -> None:
     hands = Hands()
     clock = SteadyClock(lambda: hands.wall, monotonic=lambda: hands.monotonic)
     clock.now()
@@ -33,7 +33,7 @@ def test_it_goes_on_while_the_system_clock_is_behind() -> None:
     assert clock.now() == 1020
 
 
-def test_it_goes_on_from_what_was_seen_before() -> None:
+def test_it_continues_from_the_time_seen_before() -> None:
     hands = Hands()
     clock = SteadyClock(lambda: hands.wall, monotonic=lambda: hands.monotonic)
     assert clock.now(5000) == 5000

@@ -124,7 +124,7 @@ async def test_jobs_that_hang_do_not_hold_up_the_rest(release: threading.Event) 
 
 
 async def until_threads(number: int, before: set[threading.Thread]) -> None:
-    while len(set(threading.enumerate()) - before) != number:  # noqa: ASYNC110 - a thread tells nobody that it ends
+    while len(set(threading.enumerate()) - before) != number:  # noqa: ASYNC110 - threads end without an event
         await asyncio.sleep(0.01)
 
 
@@ -167,7 +167,7 @@ async def test_a_full_queue_is_a_refusal_and_opens_again(release: threading.Even
     workers.close()
 
 
-async def test_a_job_that_nobody_waits_for_any_more_never_runs(release: threading.Event) -> None:
+async def test_a_job_without_a_waiter_never_runs(release: threading.Event) -> None:
     workers = Workers(1, 4, 5)
     ran: list[int] = []
     first = asyncio.create_task(workers.run(release.wait))

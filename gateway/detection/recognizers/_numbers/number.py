@@ -33,8 +33,8 @@ def _listed(check: str | list[str]) -> list[str]:
 
 
 class Category(BaseModel, extra="forbid", frozen=True):
-    """What similar numbers of many countries share: the policy group, the words that announce any of them, and how to
-    describe one; `{}` is the country.
+    """Facts shared by similar numbers of many countries: the policy group, the words that announce any of them, and
+    the description of one; `{}` is the country.
     """
 
     group: str

@@ -178,7 +178,7 @@ def _bare(data: bytes, start: int, last: int) -> tuple[int, int, bool] | None:
     escaped = _ESCAPED_LINE.search(value)
     if escaped is not None:
         value = value[: escaped.start()]
-    # Where underscores were read as blanks, the name of the next parameter goes on after the value.
+    # Where underscores were read as blanks, the name of the next parameter continues after the value.
     field = _NEXT_FIELD.search(data, start, min(last, start + len(value) + 32))
     if field is not None and (data[field.start()] == 0x26 or field.end() <= start + len(value)):
         value = value[: field.start() - start]
@@ -187,7 +187,7 @@ def _bare(data: bytes, start: int, last: int) -> tuple[int, int, bool] | None:
 
 
 def _unclosed(value: bytes) -> bytes:
-    """Returns the value up to a bracket that was opened before it, unless the value goes on after that."""
+    """Returns the value up to a bracket that was opened before it, unless the value continues after the bracket."""
     if _CLOSER.search(value) is None:
         return value
     depth = 0

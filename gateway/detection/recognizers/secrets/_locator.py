@@ -31,7 +31,7 @@ VALUES = {
     "value": r"(?:\"([^\"\n]{4,})\"|'([^'\n]{4,})'|([^\s\"'\-][^\s\"']{3,}))",
     "line": r"(\S{4,}) *(?:\r?\n|$)",
 }
-"""What may follow a lead."""
+"""Values that may follow a lead."""
 
 _LONGEST = 4096
 """Bytes of the longest value."""

@@ -11,7 +11,7 @@ from gateway.detection.recognizers.secrets._vocabulary import EXPRESSIONS, WORDS
 
 
 class Kind(Enum):
-    """What a name says about its value, which decides what the value has to look like."""
+    """The kind of value that a name announces, which decides the form that the value must have."""
 
     PASSWORD = auto()
     """Chosen by a person: nearly anything but a plain word."""

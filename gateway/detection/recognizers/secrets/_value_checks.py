@@ -26,7 +26,7 @@ _ODD_INSIDE = re.compile(r"[!@#$%^&*+~?]\w")
 _DIGITS_APART = re.compile(r"\d\D+\d|\d{3}")
 _NUMBERED_PHRASE = re.compile(r"[a-z]+(?:-[a-z]+){2,}-?\d+")
 _PORTS = re.compile(r"[\d.:\-]+(?:/(?:tcp|udp))?$")
-# What `-pthread` is to compilers.
+# The rest of `-pthread`, an option of compilers.
 _THREADS = re.compile(r"threads?\d*")
 
 

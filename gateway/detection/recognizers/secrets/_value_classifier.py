@@ -24,7 +24,7 @@ _CALL = re.compile(
     r"^\$\{[A-Za-z_]\w*[.(\[]|^\$[\w:]+->|^!\d$|^[A-Za-z_&*!$][\w.:>$?!\-]*[(\[]|\w\([^()]*\)|^\(|^\[|^\{|=>|\)\.|\(\)"
 )
 _PATH = re.compile(r"^[@$&*!]?[A-Za-z_]\w*(?:[?!]?(?:\.|->|::)[A-Za-z_]\w*)+[?!]?$")
-# What Google makes for programs that know no second factor.
+# Google's app passwords, for programs without a second factor.
 _APP_PASSWORD = re.compile(r"^[a-z]{4}(?:( |-)[a-z]{4})(?:\1[a-z]{4}){2}$")
 _ALNUM = re.compile(r"[A-Za-z0-9]")
 _ODD = frozenset("!@#$%^&*+=~?<>|{}[](),;¿¡§°¨£€")
@@ -63,14 +63,14 @@ def is_dummy(value: str) -> bool:
     if len(set(value)) <= 2 or ("-" in value and _REPEATED_GROUP.search(value)):
         return True
     repeated = 0
-    # Of six equal signs, two begin at every fifth place.
+    # A run of six equal characters contains an equal pair that begins at a multiple of five.
     if any(map(eq, value[::5], value[1::5])):
         repeated = sum(len(match.group()) for match in _REPEATED.finditer(value))
     return repeated * 3 >= len(value) or _has_sequence(value.lower())
 
 
 def _has_sequence(value: str) -> bool:
-    # Of any twelve signs in a row, two begin at a multiple of ten.
+    # A run of twelve characters contains a pair that begins at a multiple of ten.
     if _STEPS.isdisjoint([value[at : at + 2] for at in range(0, len(value) - 1, _SEQUENCE - 2)]):
         return False
     return any(value[at : at + _SEQUENCE] in _ROWS for at in range(len(value) - _SEQUENCE + 1))

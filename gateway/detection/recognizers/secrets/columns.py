@@ -12,7 +12,7 @@ from gateway.detection.recognizers.secrets._names import Kind, kind_of
 from gateway.detection.recognizers.secrets._vocabulary import WORDS, compile_words
 
 _TELLING = r"(?:<<passwords>>|pass(?:key)?|psk|pin|puk|key|secret|token|schlüssel|credential)"
-# What is said of it, and the signs around: `(prod)`, `}`, `*`.
+# A remark after the name, and the signs around it: `(prod)`, `}`, `*`.
 _CLOSED = r"s?[\"'`*:})\]]{0,3}(?: \([^()\n]{1,24}\))?"
 _GAP = r"(?:[ \t]*\t[ \t]*|[ ]{2,}| ?\.{3,} ?(?:: ?)?|[ \t]*(?:\|\|?|│)[ \t]*)"
 _PLACES = compile_words(

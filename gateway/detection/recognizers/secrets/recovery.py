@@ -13,7 +13,7 @@ from gateway.detection.recognizers.secrets._vocabulary import WORDS, compile_wor
 _LABEL = compile_words("(?i)<<recovery>>")
 # From the label to its first code: a few words that hold no figure.
 _LINK = re.compile(rb"[^\d:=\r\n]{0,40}(?:[:=]|\s(?:is|are|ist|sind|lautet|sont|est|son|es|sono|zijn)\b:?|\n)|(?=\s)")
-# What separates two codes: signs, bullets, boxes, the number of a line, the word before the last one.
+# Text between two codes: signs, bullets, boxes, the number of a line, the word before the last one.
 _NEXT = re.compile(
     r"(?:(?:[\s,;:|/`*\"'\[\](){}=#>&_+\-]|•|·|–|—){1,80}+|\d{1,2}(?:[.):]\s|\s?\|)|x\]"
     r"|(?:and|und|et|y|e|en|or|oder|ou|o)\s){0,8}+(\d{4} \d{4}(?! ?\d)|(?:[A-Za-z0-9]{4} ){7,15}[A-Za-z0-9]{4}"
@@ -49,7 +49,7 @@ def _codes(normalized: NormalizedText) -> Iterator[Match]:
             groups = re.split(rb"[\- ]", code[1])
             shape = shape or list(map(len, groups))
             sure = _is_code(code[1], groups, linked=bool(link[0]))
-            # Of a list, those that are shaped like the first one; with hyphens, be it by letters alone.
+            # In a list, codes with the form of the first one count; with hyphens, even those of letters alone.
             alike = shape == list(map(len, groups)) and (len(groups) > 1 or _DIGIT.search(code[1]))
             if not (sure or alike):
                 break

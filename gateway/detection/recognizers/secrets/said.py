@@ -15,7 +15,7 @@ from gateway.detection.recognizers.secrets._vocabulary import ADJECTIVE, WORDS, 
 
 _WORD = compile_words(r"(?i)(?:\b|_)(?:<<passwords>>)\b")
 _SECRET_WORD = compile_words(r"(?i)(?:^|[^\w\-])(?:<<secrets>>)\b")
-# What links the word to the value, and the value: quoted or bare.
+# The link between the word and the value, and the value: quoted or bare.
 _LINKED = compile_words(
     r"(?i)((?:\s(?:<<is>>)|'s):?\s{1,3}|:\s{1,3}|\s?→\s?|\s{1,2})"
     r"(?:[\"'`*]{1,3}([^\"'`*\r\n]{4,})[\"'`*]|([^\s\"'`*<>]{2,}[^\s\"'`*<>=](?:[\"'`*][\pL\d][^\s\"'`*<>]*)+|[^\s\"'`*<>]{4,}))"
@@ -73,8 +73,8 @@ def _secrets(normalized: NormalizedText) -> Iterator[Match]:
 def _values(
     data: bytes, word: Expression, excluded: Callable[[bytes, int], bool] | None = None
 ) -> Iterator[tuple[int, int, bool, bool]]:
-    """What could be the value of each `word` that is not excluded where it begins, up to the end of its sentence: span,
-    quoted, linked by `is` or `:`.
+    """Yields the possible values of each `word` that is not excluded at its beginning, up to the end of its sentence:
+    the span, whether it is quoted, and whether `is` or `:` links it.
     """
     words = [found.span() for found in word.finditer(data)]
     for (begins, first), (following, _) in pairwise([*words, (len(data), 0)]):

@@ -232,7 +232,7 @@ def test_line_ends(session: Session, line_end: bytes) -> None:
         assert b"[DONE]" in got
 
 
-def test_what_restoring_leaves_alone_crosses_byte_for_byte(session: Session) -> None:
+def test_events_without_placeholders_are_unchanged(session: Session) -> None:
     parts = [
         b": OPENROUTER PROCESSING\n\n",
         b"id: 7\nretry: 10\nevent: message\ndata:" + orjson.dumps(chunk({"content": "Hi,"})) + b"\r\n\r\n",

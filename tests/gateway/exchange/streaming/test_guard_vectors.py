@@ -25,7 +25,7 @@ ACTIONS = ("pass", "flag", "redact", "replace")
 
 
 def cases(kind: str) -> list[Case]:
-    """Those of one part, without what recognizers find in them."""
+    """Returns the cases with one part, without the findings of recognizers."""
     found = [case for file in FILES for case in load(kind + file) if len(case.parts) == 1]
     return [replace(case, context=replace(case.context, entities=())) for case in found if case.parts[0].kind != "data"]
 
@@ -57,7 +57,7 @@ def test_harmful_answers(rules: str) -> None:
         if any(given.count(value) > restored.count(value) for value in values):
             assert ended, case.name
             assert case.name in ENDED
-        # What is only flagged is found for the record, when the answer has ended.
+        # Values that are only flagged are found for the record, when the answer has ended.
         if whole.action != "flag":
             assert ended or ACTIONS.index(stream.action) >= ACTIONS.index(whole.action), case.name
 

@@ -1,4 +1,4 @@
-"""What the guard does to streamed chat completions, and what it holds."""
+"""The guard redacts or replaces streamed chat completions, and holds text back until it is checked."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What upstreams do in their own ways: how they number calls and divide their arguments, and what they add."""
+"""Differences between upstreams: how they number calls and divide their arguments, and members that they add."""
 
 from typing import Any
 
@@ -132,7 +132,7 @@ def test_texts_for_tools_given_at_once_stay_whole(session: Session) -> None:
 
 
 @pytest.mark.parametrize("members", [{"error": {"message": "No {mail}."}}, {"search_results": [{"title": "{card}"}]}])
-def test_what_stands_beside_the_choices_is_restored(session: Session, members: Body) -> None:
+def test_members_next_to_the_choices_are_restored(session: Session, members: Body) -> None:
     sent = orjson.loads(session.write(orjson.dumps({**chunk({}), **members}).decode()))
     (got, _) = bodies(played(session.stream(note=None), [event(sent) + event(chunk({}, 0, "stop")) + DONE]))
     assert {name: got[name] for name in members} == orjson.loads(session.read(orjson.dumps(members).decode()))

@@ -8,6 +8,7 @@ from pathlib import Path
 import sqlite_utils
 
 from gateway.store.errors import StoreError
+from gateway.store.sqlite.database_files import log_was_deleted
 
 FILE = "gateway.db"
 """The name of the database in its folder."""
@@ -25,6 +26,7 @@ def connect_writer(path: Path) -> sqlite_utils.Database:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         if (mode := path.stat().st_mode) & 0o077:
             path.chmod(mode & 0o700)
+        log_lost = log_was_deleted(path)
         conn = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     except (OSError, sqlite3.Error) as error:
         raise StoreError(f"{path.name} in data_dir cannot be opened: {type(error).__name__}") from None
@@ -39,8 +41,16 @@ def connect_writer(path: Path) -> sqlite_utils.Database:
             f"journal_size_limit = {_WAL_BYTES}",
         ):
             conn.execute(f"PRAGMA {pragma}")
+        # A crash may have come while the log was being moved into the database.
+        if log_lost and conn.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
+            raise sqlite3.DatabaseError
     except sqlite3.Error as error:
         conn.close()
+        if log_lost:
+            raise StoreError(
+                f"{path.name} in data_dir is damaged, because {path.name}-wal was deleted; restore the data folder "
+                "from a backup"
+            ) from None
         raise StoreError(f"{path.name} in data_dir cannot be used: {error.sqlite_errorname}") from None
     return sqlite_utils.Database(conn, execute_plugins=False)
 

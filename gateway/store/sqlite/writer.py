@@ -178,7 +178,7 @@ class Writer:
             try:
                 self._files.check()
             except Unavailable:
-                # The next start finds what a deleted log holds in the database.
+                # What a deleted log holds would be lost with this process.
                 self._empty_wal()
                 raise
         except Exception as error:  # noqa: BLE001 - the thread must survive every failure; the waiters are told
@@ -235,7 +235,13 @@ class Writer:
         self._repositories.db.close()
 
     def _empty_wal(self) -> None:
-        """Empties the write-ahead log, or retries later if readers are in the way, so that writes need not wait."""
+        """Moves the write-ahead log into the database, or retries later if readers are in the way.
+
+        Does nothing once another process has a log of its own: it does not expect these pages to change.
+        """
+        if self._files.have_a_new_log():
+            self._wal_to_empty = False
+            return
         conn = self._conn
         self._wal_to_empty = True
         try:

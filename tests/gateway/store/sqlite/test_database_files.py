@@ -14,6 +14,7 @@ import pytest
 
 from gateway.errors import Unavailable
 from gateway.store import Repositories
+from gateway.store.errors import StoreError
 from gateway.store.sqlite import SqliteStore, connection, writer
 from tests.conftest import ROOT
 from tests.gateway.store.support import add, names
@@ -83,6 +84,39 @@ async def test_commits_in_a_log_that_is_deleted_are_in_the_database_at_the_next_
     with pytest.raises(Unavailable):
         await store.write(add("refused"))
     assert "before" in stored(Path(shutil.copy(path, tmp_path / "killed.db")))
+
+
+async def test_a_database_that_another_process_uses_with_a_new_log_is_left_alone(
+    store: SqliteStore, path: Path
+) -> None:
+    store._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    for number in range(200):
+        await store.write(add(f"old-{number}"))
+    for name in ("gateway.db-wal", "gateway.db-shm"):
+        path.with_name(name).unlink()
+    said = killed(path)
+    with pytest.raises(Unavailable, match="replaced"):
+        store.check()
+    with pytest.raises(Unavailable):
+        await store.write(add("refused"))
+    store.close()
+    assert set(said) <= set(stored(path))
+    with closing(sqlite3.connect(path)) as other:
+        assert other.execute("PRAGMA integrity_check(1)").fetchone() == ("ok",)
+
+
+@pytest.mark.parametrize("damage", [0, 1])
+def test_a_damaged_database_is_refused_after_its_log_was_deleted(path: Path, damage: int) -> None:
+    SqliteStore.open(path).close()
+    path.with_name("gateway.db-shm").touch()
+    if damage:
+        with path.open("r+b") as file:
+            file.seek(-4096, os.SEEK_END)
+            file.write(b"\xff" * 4096)
+        with pytest.raises(StoreError, match="wal was deleted; restore"):
+            SqliteStore.open(path)
+    else:
+        assert stored(path) == []
 
 
 async def test_a_commit_to_a_log_that_is_deleted_during_it_does_not_succeed(store: SqliteStore, path: Path) -> None:

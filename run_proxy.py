@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from gateway import __version__
-from gateway.cli.console import flush_output, print_error, unreadable, unusable, unwritable
+from gateway.cli.console import CommandLine, Misused, flush_output, print_error, unreadable, unusable, unwritable
 from gateway.config.locations import PROGRAM, default_folder
 from gateway.config.settings import Settings, SettingsError, load_settings
+from gateway.errors import GatewayError
 
 # argparse repeats the value that it refuses, which may have been meant for another place.
 _GIVEN = re.compile(r"(invalid (?:\S+ value|choice)): .*?(?= \(choose from |\Z)", re.DOTALL)
@@ -52,12 +53,16 @@ def _run(arguments: Sequence[str] | None) -> int:
         # A word may be a value that was meant for standard input.
         shown = (word.partition("=")[0] if word.startswith("--") else "…" for word in unknown)
         parser.error(f"unrecognized arguments: {' '.join(shown)}{hint}")
+    as_json = getattr(options, "json", False)
     try:
         return int(options.run(options))
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
+    except (Misused, GatewayError) as error:
+        print_error(error.message, error.code, error.param, as_json=as_json)
+        return 2 if isinstance(error, Misused) else 1
     except SettingsError as error:
-        return unusable(error, as_json=getattr(options, "json", False))
+        return unusable(error, as_json=as_json)
     except OSError as error:
         return unreadable(error, as_json=_Parser.as_json)
 
@@ -80,7 +85,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser(command: str) -> argparse.ArgumentParser:
-    parser = _Parser(prog=PROGRAM, description=__doc__)
+    parser: argparse.ArgumentParser = _Parser(prog=PROGRAM, description=__doc__)
     parser.add_argument("--version", action="version", version=f"privacy-gateway {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
@@ -109,7 +114,7 @@ def _parser(command: str) -> argparse.ArgumentParser:
     if command not in {"serve", "ca", "--version"}:
         # The help and an unknown command need all of them.
         for module in (command,) if command in _COMMANDS else _COMMANDS:
-            import_module(f"gateway.cli.{module}").add_commands(commands, _add_folders, _settings)
+            import_module(f"gateway.cli.{module}").add_commands(CommandLine(commands, _add_folders, _settings))
     return parser
 
 

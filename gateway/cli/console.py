@@ -7,18 +7,39 @@ import sys
 from codecs import lookup
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from errno import EBADF, EDQUOT, EFBIG, ENOSPC, EPIPE
 from typing import Any
 
 from gateway.config.settings import Settings, SettingsError
-from gateway.errors import BadRequest, GatewayError, NotFound, Unprocessable
+from gateway.errors import BadRequest, NotFound, Unprocessable
 
-type Loader = Callable[[argparse.Namespace], Settings]
-type AddFolders = Callable[[argparse.ArgumentParser], None]
+type Action = Callable[[Settings, argparse.Namespace], int]
 type Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 _LARGEST_PAGE = 500
 _UNWRITABLE = frozenset({EBADF, EDQUOT, EFBIG, ENOSPC, EPIPE})
+
+
+@dataclass(frozen=True, slots=True)
+class CommandLine:
+    """The parser of all commands. `add_folders` adds the options from which `load` makes the settings."""
+
+    commands: Subparsers
+    add_folders: Callable[[argparse.ArgumentParser], None]
+    load: Callable[[argparse.Namespace], Settings]
+
+    def add_group(self, name: str, help: str) -> Subparsers:
+        """Adds a command that has actions, and returns what to add these to."""
+        parser = self.commands.add_parser(name, help=help)
+        return parser.add_subparsers(title="actions", required=True, metavar="ACTION")
+
+    def finish(self, parser: argparse.ArgumentParser, action: Action, *, json: bool = True) -> None:
+        """Adds the options that all commands have, `--json` unless it is unknown to `action`, which `parser` runs."""
+        self.add_folders(parser)
+        if json:
+            parser.add_argument("--json", action="store_true", help="print JSON")
+        parser.set_defaults(run=lambda options: action(self.load(options), options))
 
 
 class Misused(Exception):
@@ -135,15 +156,3 @@ def unusable(error: SettingsError, *, as_json: bool) -> int:
     problems = "; ".join(error.problems) if as_json else "\n".join(("Cannot run:", *error.problems))
     print_error(problems, "unusable_settings", None, as_json=as_json)
     return 2
-
-
-def exit_status(action: Callable[[], int], *, as_json: bool) -> int:
-    """Returns the exit status of `action`, or after printing its error 1, or 2 for Misused. Raises SettingsError."""
-    try:
-        return action()
-    except Misused as error:
-        print_error(error.message, error.code, error.param, as_json=as_json)
-        return 2
-    except GatewayError as error:
-        print_error(error.message, error.code, error.param, as_json=as_json)
-        return 1

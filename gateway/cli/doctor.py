@@ -8,19 +8,17 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from gateway.cli.client_variables import add_ports
-from gateway.cli.console import AddFolders, Loader, Subparsers, print_json
+from gateway.cli.console import CommandLine, print_json
 from gateway.cli.health_checks import Checked, run_checks
 from gateway.cli.not_scanned import Unscanned, unscanned
 from gateway.config.settings import Settings
 
 
-def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) -> None:
+def add_commands(line: CommandLine) -> None:
     """Registers `doctor`."""
-    parser = commands.add_parser("doctor", help="check what the gateway needs, and say what it does not search")
+    parser = line.commands.add_parser("doctor", help="check what the gateway needs, and say what it does not search")
     add_ports(parser, ("gateway", "proxy", "web"))
-    add_folders(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.set_defaults(run=lambda options: _run(load(options), options))
+    line.finish(parser, _run)
 
 
 def _run(settings: Settings, options: argparse.Namespace) -> int:

@@ -5,7 +5,7 @@ import json
 import platform
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from gateway.cli.client_variables import (
@@ -19,7 +19,7 @@ from gateway.cli.client_variables import (
     proxy_for_clients,
     variables,
 )
-from gateway.cli.console import AddFolders, Loader, Subparsers, print_json
+from gateway.cli.console import CommandLine, print_json
 from gateway.config.exposure import is_loopback
 from gateway.config.locations import COMMAND
 from gateway.config.settings import Settings, SettingsError
@@ -38,9 +38,9 @@ examples:
 """
 
 
-def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) -> None:
+def add_commands(line: CommandLine) -> None:
     """Registers `env`."""
-    parser = commands.add_parser(
+    parser = line.commands.add_parser(
         "env",
         help="print the variables that lead a client to the gateway",
         epilog=_EXAMPLES,
@@ -53,9 +53,7 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) ->
         metavar="VARIABLE",
         help="variable that holds a gateway key, if the proxy asks for one (`proxy_key`); the output contains the key",
     )
-    add_folders(parser)
-    parser.add_argument("--json", action="store_true", help="print the variables as JSON")
-    parser.set_defaults(run=lambda options: _run(load(options), options))
+    line.finish(parser, _run)
 
 
 def _run(settings: Settings, options: argparse.Namespace) -> int:
@@ -65,7 +63,10 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
     if options.json:
         print_json(for_this_machine(settings, options.through, options.key_env))
         return 0
-    lines = _printers()[options.form](settings, options.through, options.key_env)
+    if options.form in ("curl", "docker"):
+        lines = (_curl if options.form == "curl" else _docker)(settings, options.through, options.key_env)
+    else:
+        lines = _lines(options.form, for_this_machine(settings, options.through, options.key_env))
     print(*lines, sep="\n")
     if options.through != "proxy":
         # Not on standard output, which a shell may evaluate.
@@ -74,47 +75,26 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
     return 0
 
 
-def _printers() -> Mapping[str, Callable[[Settings, Entrance, str | None], Iterator[str]]]:
-    return {
-        "shell": _shell,
-        "docker": _docker,
-        "node": _node,
-        "python": _python,
-        "curl": _curl,
-        "powershell": _powershell,
-    }
-
-
-def _shell(settings: Settings, through: Entrance, key_env: str | None) -> Iterator[str]:
-    for name, value in for_this_machine(settings, through, key_env).items():
-        yield f"export {name}={shlex.quote(value)}"
-
-
-def _node(settings: Settings, through: Entrance, key_env: str | None) -> Iterator[str]:
-    """Yields lines for the shell: Node reads its variables before the program starts."""
-    for name, value in for_this_machine(settings, through, key_env).items():
-        if name in _NODE or name.endswith(("_BASE_URL", "_API_BASE")):
-            yield f"export {name}={shlex.quote(value)}"
-
-
-def _powershell(settings: Settings, through: Entrance, key_env: str | None) -> Iterator[str]:
-    for name, value in for_this_machine(settings, through, key_env).items():
-        # Windows does not tell capitals from small letters in names.
-        if name.isupper():
-            quoted = value.replace("'", "''")
-            yield f"$env:{name} = '{quoted}'"
-
-
-def _python(settings: Settings, through: Entrance, key_env: str | None) -> Iterator[str]:
-    """Yields lines for the top of a program or notebook, above its imports."""
-    given = for_this_machine(settings, through, key_env)
-    found = {name: value for name, value in given.items() if not name.startswith(("NODE_", "CURL_"))}
-    yield "import os"
-    yield ""
-    yield "os.environ.update("
-    for name, value in found.items():
-        yield f"    {name}={json.dumps(value, ensure_ascii=False)},"
-    yield ")"
+def _lines(form: str, given: Mapping[str, str]) -> Iterator[str]:
+    """Yields what sets the variables: commands of a shell, or lines for the top of a program in Python."""
+    match form:
+        case "shell" | "node":
+            for name, value in given.items():
+                # Node reads its variables before the program starts.
+                if form == "shell" or name in _NODE or name.endswith(("_BASE_URL", "_API_BASE")):
+                    yield f"export {name}={shlex.quote(value)}"
+        case "powershell":
+            for name, value in given.items():
+                # Windows does not distinguish capitals and small letters in names.
+                if name.isupper():
+                    quoted = value.replace("'", "''")
+                    yield f"$env:{name} = '{quoted}'"
+        case _:
+            yield from ("import os", "", "os.environ.update(")
+            for name, value in given.items():
+                if not name.startswith(("NODE_", "CURL_")):
+                    yield f"    {name}={json.dumps(value, ensure_ascii=False)},"
+            yield ")"
 
 
 def _curl(settings: Settings, through: Entrance, key_env: str | None) -> Iterator[str]:

@@ -13,16 +13,7 @@ from errno import EISDIR, ENOENT
 from pathlib import Path
 from secrets import token_bytes
 
-from gateway.cli.console import (
-    AddFolders,
-    Loader,
-    Misused,
-    Subparsers,
-    exit_status,
-    integer_between,
-    print_json,
-    unreadable,
-)
+from gateway.cli.console import CommandLine, Misused, integer_between, print_json
 from gateway.cli.engines import all_engines
 from gateway.cli.evaluate_output import as_json, show
 from gateway.cli.policy_lookup import load_policy, open_registry
@@ -46,9 +37,9 @@ from gateway.protection.protector import Protector
 _LABEL_MAP = "label_map.json"
 
 
-def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) -> None:
-    """Registers `evaluate`. `add_folders` adds the options from which `load` makes the settings."""
-    parser = commands.add_parser("evaluate", help="measure detection on labelled text")
+def add_commands(line: CommandLine) -> None:
+    """Registers `evaluate`."""
+    parser = line.commands.add_parser("evaluate", help="measure detection on labelled text")
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="labelled text, JSONL (docs/evaluation.md)")
     parser.add_argument("--policy", metavar="ID", help="an id, id@version, hash or file (default: default_policy)")
     parser.add_argument("--mode", choices=[mode.value for mode in PrivacyMode], default=PrivacyMode.STANDARD.value)
@@ -69,16 +60,7 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) ->
         help="count entities with at least this score (default: the policy's threshold)",
     )
     parser.add_argument("--html", type=Path, metavar="REPORT", help="write an HTML page of misses and false alarms")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    add_folders(parser)
-    parser.set_defaults(run=lambda options: _run(load(options), options))
-
-
-def _run(settings: Settings, options: argparse.Namespace) -> int:
-    try:
-        return exit_status(lambda: _evaluate(settings, options), as_json=options.json)
-    except OSError as error:
-        return unreadable(error, as_json=options.json)
+    line.finish(parser, _evaluate)
 
 
 def _evaluate(settings: Settings, options: argparse.Namespace) -> int:

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from gateway.cli.client_variables import KEY_VARIABLES, OTHER_KEY_VARIABLES, add_options, base_of, for_this_machine
-from gateway.cli.console import AddFolders, Loader, Subparsers
+from gateway.cli.console import CommandLine
 from gateway.cli.listeners import Answer, gateway_answers, proxy_answers
 from gateway.config.locations import COMMAND
 from gateway.config.settings import ENVIRONMENT_ONLY, PREFIX, Settings
@@ -20,9 +20,9 @@ from gateway.config.settings import ENVIRONMENT_ONLY, PREFIX, Settings
 _NOT_EXECUTABLE, _NOT_FOUND = 126, 127
 
 
-def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) -> None:
+def add_commands(line: CommandLine) -> None:
     """Registers `exec`."""
-    parser = commands.add_parser(
+    parser = line.commands.add_parser(
         "exec",
         help="run a program whose model calls go through the gateway",
         usage="%(prog)s [options] -- PROGRAM [ARGUMENT …]",
@@ -35,8 +35,7 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) ->
         help="variable that holds a gateway key: for the URL of a proxy that asks for one (`proxy_key`), and for base"
         f" URLs as {', '.join(KEY_VARIABLES)}",
     )
-    add_folders(parser)
-    parser.set_defaults(run=lambda options: _run(load(options), options))
+    line.finish(parser, _run, json=False)
 
 
 def _run(settings: Settings, options: argparse.Namespace) -> int:

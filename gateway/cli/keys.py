@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import re
 from collections.abc import Awaitable, Callable
+from contextlib import closing
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,34 +15,29 @@ from rich.text import Text
 from gateway.auth.api_keys import KeyRecord, KeyRing
 from gateway.auth.key_permissions import grant_of, scope_words
 from gateway.auth.quotas import quota_words
-from gateway.cli.console import (
-    AddFolders,
-    Loader,
-    Subparsers,
-    add_page,
-    argument,
-    exit_status,
-    flush_output,
-    print_json,
-)
+from gateway.cli.console import CommandLine, add_page, argument, flush_output, print_json
 from gateway.cli.policy_lookup import open_registry
-from gateway.cli.signing_key import rotate_signing
+from gateway.cli.receipt_log import open_log
 from gateway.cli.store_commands import check_not_lost
 from gateway.config.installation_key import rotate_installation_key
-from gateway.config.settings import Settings
+from gateway.config.settings import Settings, SettingsError
 from gateway.models import Scope
+from gateway.receipt_log.signing_key import rotate_signing_key
+from gateway.receipts.signing import Verifier
 from gateway.store import open_existing_store, open_store, store_exists
 
-type Action = Callable[[KeyRing, argparse.Namespace, Settings], Awaitable[None]]
+type KeyAction = Callable[[KeyRing, argparse.Namespace, Settings], Awaitable[None]]
 
 _INSTALLATION = "installation"
 _OVERLAP = timedelta(days=1)
 
 
-def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) -> None:
+def add_commands(line: CommandLine) -> None:
     """Registers `keys`."""
-    keys = commands.add_parser("keys", help="create, list, rotate, audit and revoke API keys of the gateway")
-    actions = keys.add_subparsers(title="actions", required=True, metavar="ACTION")
+    actions = line.add_group("keys", "create, list, rotate, audit and revoke API keys of the gateway")
+
+    def finish(parser: argparse.ArgumentParser, action: KeyAction) -> None:
+        line.finish(parser, lambda settings, options: asyncio.run(_with_keys(settings, action, options)))
 
     create = actions.add_parser("create", help="create a key and show it once")
     create.add_argument("label", help="name for the key, such as who or what uses it")
@@ -52,9 +48,9 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) ->
     create.add_argument("--model", action="append", help="a model that it permits, such as gpt-*; repeatable")
     quota = "such as requests=1000/day or characters=2000000/month; repeatable"
     create.add_argument("--quota", action="append", help=quota)
-    _set_action(create, add_folders, load, _create)
+    finish(create, _create)
 
-    _set_action(actions.add_parser("list", help="list all keys, without their secrets"), add_folders, load, _list)
+    finish(actions.add_parser("list", help="list all keys, without their secrets"), _list)
 
     rotate = actions.add_parser("rotate", help="give a key a new secret, or replace a key of the installation")
     which = rotate.add_mutually_exclusive_group(required=True)
@@ -63,59 +59,37 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) ->
     overlap = "how long the previous secret of an API key still opens, such as 7d; 0h: a second at most (default: 24h)"
     rotate.add_argument("--overlap", type=_duration, metavar="TIME", help=overlap)
     rotate.add_argument("--expires", type=_lifetime, metavar="TIME", help="new lifetime of an API key, such as 90d")
-    _set_action(rotate, add_folders, load, _rotate)
-    api_key = rotate.get_default("run")
 
-    def run(options: argparse.Namespace) -> int:
+    def rotate_one(settings: Settings, options: argparse.Namespace) -> int:
         # Without this, the replaced key would end at once, although an overlap was asked for.
         if (options.signing or options.key_id == _INSTALLATION) and {options.overlap, options.expires} != {None}:
             rotate.error("--overlap and --expires are for API keys")
         if options.key_id == _INSTALLATION:
-            return _rotate_installation(load(options), as_json=options.json)
-        return rotate_signing(load(options), options) if options.signing else api_key(options)
+            return _rotate_installation(settings, options)
+        if options.signing:
+            return _rotate_signing(settings, options)
+        return asyncio.run(_with_keys(settings, _rotate, options))
 
-    rotate.set_defaults(run=run)
+    line.finish(rotate, rotate_one)
 
     audit = actions.add_parser("audit", help="show what keys were used for, newest first")
     add_page(audit, 50)
-    _set_action(audit, add_folders, load, _audit)
+    finish(audit, _audit)
 
     revoke = actions.add_parser("revoke", help="revoke a key for good; a running gateway notices within a second")
     revoke.add_argument("key_id")
-    _set_action(revoke, add_folders, load, _revoke)
+    finish(revoke, _revoke)
 
 
-def _set_action(
-    parser: argparse.ArgumentParser,
-    add_folders: AddFolders,
-    load: Loader,
-    action: Action,
-) -> None:
-    add_folders(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON")
-
-    def run(options: argparse.Namespace) -> int:
-        return exit_status(lambda: asyncio.run(_with_keys(load(options), action, options)), as_json=options.json)
-
-    parser.set_defaults(run=run)
-
-
-async def _with_keys(
-    settings: Settings,
-    action: Action,
-    options: argparse.Namespace,
-) -> int:
+async def _with_keys(settings: Settings, action: KeyAction, options: argparse.Namespace) -> int:
     folder = settings.make_data_dir() if action is _create else settings.data_dir
     check_not_lost(folder)
     # The first key may be made before the first start.
     is_first = action is _create and not store_exists(folder)
-    store = open_store(folder) if is_first else open_existing_store(folder)
-    try:
+    with closing(open_store(folder) if is_first else open_existing_store(folder)) as store:
         keys = KeyRing(store)
         await keys.load()
         await action(keys, options, settings)
-    finally:
-        store.close()
     return 0
 
 
@@ -165,13 +139,30 @@ async def _rotate(keys: KeyRing, options: argparse.Namespace, settings: Settings
         print(f"{record.key_id} has a new secret, shown this once:\n{secret}")
 
 
-def _rotate_installation(settings: Settings, *, as_json: bool) -> int:
+def _rotate_installation(settings: Settings, options: argparse.Namespace) -> int:
     rotate_installation_key(settings)
-    if as_json:
+    if options.json:
         print_json({"key_id": _INSTALLATION, "rotated": True})
     else:
         print("The installation key is replaced; a running gateway uses the new one after a restart.")
     return 0
+
+
+def _rotate_signing(settings: Settings, options: argparse.Namespace) -> int:
+    if settings.signing_key is not None:
+        raise SettingsError("signing_key is set, so its key cannot be replaced here; remove the setting first")
+    with open_log(settings) as (_, log, old):
+        new = rotate_signing_key(settings.data_dir, log.rotate)
+    if options.json:
+        print_json({name: _verifier_json(key) for name, key in (("old", old), ("new", new))})
+    else:
+        print(f"{new.key_id} signs receipts now, in place of {old.key_id}.")
+        print(f"Verify with both public keys:\n{old.public_bytes.hex()} (old)\n{new.public_bytes.hex()} (new)")
+    return 0
+
+
+def _verifier_json(key: Verifier) -> dict[str, str]:
+    return {"key_id": key.key_id, "public_key": key.public_bytes.hex()}
 
 
 async def _audit(keys: KeyRing, options: argparse.Namespace, settings: Settings) -> None:

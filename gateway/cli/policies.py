@@ -16,17 +16,7 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from gateway.cli.console import (
-    AddFolders,
-    Loader,
-    Subparsers,
-    argument,
-    exit_status,
-    print_json,
-    read_stdin,
-    unreadable,
-    utf8_text,
-)
+from gateway.cli.console import CommandLine, argument, print_json, read_stdin, utf8_text
 from gateway.cli.engines import all_engines
 from gateway.cli.policy_lookup import load_policy, open_registry
 from gateway.config.settings import Settings
@@ -40,7 +30,7 @@ from gateway.policy.review import differences, warnings
 from gateway.protection.protector import Protector
 from gateway.text.fields import TextField
 
-type Action = Callable[[PolicyRegistry, Settings, argparse.Namespace], int]
+type PolicyAction = Callable[[PolicyRegistry, Settings, argparse.Namespace], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +43,16 @@ class Trial:
     blocked: str | None
 
 
-def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) -> None:
-    """Registers `policies`. `add_folders` adds the options from which `load` makes the settings."""
-    policies = commands.add_parser("policies", help="list, check, compare and try policies")
-    actions = policies.add_subparsers(title="actions", required=True, metavar="ACTION")
+def add_commands(line: CommandLine) -> None:
+    """Registers `policies`."""
+    actions = line.add_group("policies", "list, check, compare and try policies")
 
-    def finish(parser: argparse.ArgumentParser, action: Action) -> None:
-        add_folders(parser)
-        parser.add_argument("--json", action="store_true", help="print JSON")
-        parser.set_defaults(run=lambda options: _run(action, load(options), options))
+    def finish(parser: argparse.ArgumentParser, action: PolicyAction) -> None:
+        def run(settings: Settings, options: argparse.Namespace) -> int:
+            with open_registry(settings) as registry:
+                return action(registry, settings, options)
+
+        line.finish(parser, run)
 
     finish(actions.add_parser("list", help="list built-in and custom policies"), list_policies)
 
@@ -79,17 +70,6 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, load: Loader) ->
     trial.add_argument("--text", type=utf8_text, required=True, help="the text; `-` reads it from standard input")
     trial.add_argument("--mode", choices=[mode.value for mode in PrivacyMode], default=PrivacyMode.STANDARD.value)
     finish(trial, try_policy)
-
-
-def _run(action: Action, settings: Settings, options: argparse.Namespace) -> int:
-    def act() -> int:
-        with open_registry(settings) as registry:
-            return action(registry, settings, options)
-
-    try:
-        return exit_status(act, as_json=options.json)
-    except OSError as error:
-        return unreadable(error, as_json=options.json)
 
 
 def list_policies(registry: PolicyRegistry, _: Settings, options: argparse.Namespace) -> int:

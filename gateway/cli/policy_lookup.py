@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from gateway.cli.console import argument
@@ -22,11 +22,8 @@ def open_registry(settings: Settings) -> Iterator[PolicyRegistry]:
     if not store_exists(settings.data_dir):
         yield PolicyRegistry(settings.policies_dir)
         return
-    store = open_existing_store(settings.data_dir)
-    try:
+    with closing(open_existing_store(settings.data_dir)) as store:
         yield PolicyRegistry(settings.policies_dir, StoredPolicies(store))
-    finally:
-        store.close()
 
 
 def load_policy(name: str, registry: PolicyRegistry) -> Policy:

@@ -4,7 +4,7 @@ A gateway may be running meanwhile.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 from gateway.cli.store_commands import open_kept_store
 from gateway.config.settings import Settings, SettingsError
@@ -18,14 +18,11 @@ from gateway.store import ReadOnlyStore, Store
 @contextmanager
 def open_log(settings: Settings) -> Iterator[tuple[Store, ReceiptLog, Signer]]:
     """Opens the log and checks it. Raises SettingsError, or Unavailable for a broken log."""
-    store = open_kept_store(settings.data_dir)
-    try:
+    with closing(open_kept_store(settings.data_dir)) as store:
         signer = signer_of(store, settings.data_dir, settings.signing_key)
         log = ReceiptLog(store, signer, settings.data_dir)
         log.check()
         yield store, log, signer
-    finally:
-        store.close()
 
 
 def installed_signer(store: ReadOnlyStore, settings: Settings) -> Signer:

@@ -4,7 +4,7 @@ import argparse
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from gateway.cli.console import exit_status, print_json
+from gateway.cli.console import print_json
 from gateway.cli.progress import progress
 from gateway.cli.receipt_log import open_log
 from gateway.cli.store_commands import check_not_lost
@@ -28,11 +28,7 @@ def past_day(text: str) -> date:
 
 
 def prune_receipts(settings: Settings, options: argparse.Namespace) -> int:
-    """Deletes old records. A gateway may be running. Returns 0, or 1 if the log is broken. Raises SettingsError."""
-    return exit_status(lambda: _prune(settings, options), as_json=options.json)
-
-
-def _prune(settings: Settings, options: argparse.Namespace) -> int:
+    """Deletes old records. A gateway may be running. Returns 0. Raises SettingsError, Unavailable for a broken log."""
     check_not_lost(settings.data_dir)
     # Creates nothing where there is no log.
     with open_read_only(settings.data_dir) as existing:

@@ -17,13 +17,13 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from gateway.cli.console import AddFolders, Loader, Subparsers, add_page, integer_between, print_json
+from gateway.cli.console import CommandLine, add_page, integer_between, print_json
 from gateway.cli.progress import progress
 from gateway.cli.receipt_files import print_verification, verify_file
 from gateway.cli.receipt_lists import find_by_value, list_receipts
 from gateway.cli.receipt_log import installed_signer
 from gateway.cli.receipt_retention import export_by_day, past_day, prune_receipts
-from gateway.cli.store_commands import add_store_command
+from gateway.cli.store_commands import finish_reader
 from gateway.config.durable_files import writing
 from gateway.config.settings import Settings
 from gateway.errors import Unavailable
@@ -39,20 +39,19 @@ from gateway.receipts.records import Receipt
 from gateway.store import ReadOnlyStore
 
 
-def add_commands(commands: Subparsers, add_folders: AddFolders, settings: Loader) -> None:
-    """Registers `receipts`. `add_folders` adds the options from which `settings` makes the settings."""
-    receipts = commands.add_parser("receipts", help="list, show, verify and export receipts")
-    actions = receipts.add_subparsers(title="actions", required=True, metavar="ACTION")
+def add_commands(line: CommandLine) -> None:
+    """Registers `receipts`."""
+    actions = line.add_group("receipts", "list, show, verify and export receipts")
 
     listing = actions.add_parser("list", help="list the receipts of all keys, newest first")
     finding = actions.add_parser("find", help="list the receipts of a value, which is read from standard input")
     for pages, print_page in ((listing, list_receipts), (finding, find_by_value)):
         add_page(pages, 20)
-        add_store_command(pages, add_folders, settings, print_page)
+        finish_reader(line, pages, print_page)
 
     show = actions.add_parser("show", help="show one receipt with its outcome")
     show.add_argument("request_id", metavar="ID")
-    add_store_command(show, add_folders, settings, show_receipt)
+    finish_reader(line, show, show_receipt)
 
     proving = actions.add_parser("prove", help="print a receipt with the proof that it is in the log, as JSON")
     proving.add_argument("request_id", metavar="ID")
@@ -61,7 +60,7 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, settings: Loader
     for proof, action in ((proving, prove_receipt), (consistency, prove_consistency)):
         later = "number of records of the checkpoint to prove it for (default: all)"
         proof.add_argument("--size", type=integer_between(0, 2**53), metavar="N", help=later)
-        add_store_command(proof, add_folders, settings, action, json=False)
+        finish_reader(line, proof, action, json=False)
 
     verify = actions.add_parser("verify", help="verify the whole log, one receipt and its chain, or a file")
     which = verify.add_mutually_exclusive_group()
@@ -72,7 +71,7 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, settings: Loader
     verify.add_argument(
         "--key", metavar="KEY", action="append", help="a public key to verify a file with; then nothing else is read"
     )
-    add_store_command(verify, add_folders, settings, verify_receipts)
+    finish_reader(line, verify, verify_receipts)
     on_store = verify.get_default("run")
     verify.set_defaults(run=lambda options: verify_file(options) if _concerns_file(options) else on_store(options))
 
@@ -81,13 +80,11 @@ def add_commands(commands: Subparsers, add_folders: AddFolders, settings: Loader
     where.add_argument("--output", type=Path, metavar="FILE", help="default, and `-`: standard output")
     where.add_argument("--by-day", type=Path, metavar="DIR", help="write one file for each day, each with its proof")
     exporting.add_argument("--json", action="store_true", help="print a summary as JSON (with --output or --by-day)")
-    add_store_command(exporting, add_folders, settings, export_receipts, json=False)
+    finish_reader(line, exporting, export_receipts, json=False)
 
     pruning = actions.add_parser("prune", help="delete the records from before a day; what is left still verifies")
     pruning.add_argument("--before", type=past_day, required=True, metavar="DATE", help="YYYY-MM-DD, in UTC")
-    pruning.add_argument("--json", action="store_true", help="print JSON")
-    add_folders(pruning)
-    pruning.set_defaults(run=lambda options: prune_receipts(settings(options), options))
+    line.finish(pruning, prune_receipts)
 
 
 def _concerns_file(options: argparse.Namespace) -> bool:

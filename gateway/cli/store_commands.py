@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from gateway.cli.console import AddFolders, Loader, exit_status, unreadable
+from gateway.cli.console import CommandLine, unreadable
 from gateway.config.settings import Settings
 from gateway.errors import Unavailable
 from gateway.receipt_log.checkpoint_file import read_checkpoint
@@ -15,34 +15,24 @@ type StoreAction = Callable[[ReadOnlyStore, Settings, argparse.Namespace], int]
 _LOST = "gateway.db is missing from data_dir, and receipts.checkpoint says that it had receipts; restore both together"
 
 
-def add_store_command(
-    parser: argparse.ArgumentParser, add_folders: AddFolders, load: Loader, action: StoreAction, *, json: bool = True
+def finish_reader(
+    line: CommandLine, parser: argparse.ArgumentParser, action: StoreAction, *, json: bool = True
 ) -> None:
     """Makes `parser` run `action` on the store in `data_dir`, read-only. A gateway may be running meanwhile.
 
     The exit status is what `action` returns, 1 if the store or a record is missing or damaged, 2 for unusable settings.
     """
-    add_folders(parser)
-    if json:
-        parser.add_argument("--json", action="store_true", help="print JSON")
 
-    def run(options: argparse.Namespace) -> int:
-        as_json = getattr(options, "json", False)
-
-        def act() -> int:
-            settings = load(options)
-            folder = settings.data_dir
-            check_not_lost(folder)
-            with open_read_only(folder) as look:
-                return action(look, settings, options)
-
+    def run(settings: Settings, options: argparse.Namespace) -> int:
         try:
-            return exit_status(act, as_json=as_json)
+            check_not_lost(settings.data_dir)
+            with open_read_only(settings.data_dir) as look:
+                return action(look, settings, options)
         except OSError as error:
-            unreadable(error, as_json=as_json)
+            unreadable(error, as_json=getattr(options, "json", False))
             return 1
 
-    parser.set_defaults(run=run)
+    line.finish(parser, run, json=json)
 
 
 def open_kept_store(folder: Path) -> Store:

@@ -10,8 +10,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Column, Table
 from rich.text import Text
 
-from gateway.cli.console import AddFolders, Loader, Subparsers, print_json
-from gateway.cli.store_commands import add_store_command
+from gateway.cli.console import CommandLine, print_json
+from gateway.cli.store_commands import finish_reader
 from gateway.config.settings import Settings
 from gateway.store import ReadOnlyStore
 from gateway.usage import read_usage
@@ -28,10 +28,10 @@ _TITLES = {
 _BAR = 24
 
 
-def add_commands(commands: Subparsers, add_folders: AddFolders, settings: Loader) -> None:
-    """Registers `usage`. `add_folders` adds the options from which `settings` makes the settings."""
-    usage = commands.add_parser("usage", help="show usage counters; they contain no text")
-    add_store_command(usage, add_folders, settings, show_usage)
+def add_commands(line: CommandLine) -> None:
+    """Registers `usage`."""
+    usage = line.commands.add_parser("usage", help="show usage counters; they contain no text")
+    finish_reader(line, usage, show_usage)
 
 
 def show_usage(store: ReadOnlyStore, _: Settings, options: argparse.Namespace) -> int:

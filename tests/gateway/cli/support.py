@@ -16,19 +16,21 @@ DEFAULT = PolicyRegistry(BUILTIN_POLICIES).get("default").ref
 
 
 class Command:
-    """Runs a command against one data folder."""
+    """Runs a command, or one that begins with `words`, against one data folder and a folder `certs` next to it."""
 
-    def __init__(self, data_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def __init__(self, data_dir: Path, capsys: pytest.CaptureFixture[str], *words: str) -> None:
         self.data_dir = data_dir
         self._capsys = capsys
+        self._words = words
         self.errors = ""
 
-    def __call__(self, *words: str) -> tuple[int, str]:
-        status = main([*words, "--data-dir", str(self.data_dir)])
+    def __call__(self, *words: object) -> tuple[int, str]:
+        folders = ("--data-dir", self.data_dir, "--certs-dir", self.data_dir.parent / "certs")
+        status = main([*self._words, *map(str, (*words, *folders))])
         out, self.errors = self._capsys.readouterr()
         return status, out
 
-    def json(self, *words: str) -> tuple[int, Any]:
+    def json(self, *words: object) -> tuple[int, Any]:
         status, out = self(*words, "--json")
         return status, json.loads(out)
 

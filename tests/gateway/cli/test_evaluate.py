@@ -1,6 +1,5 @@
 """`evaluate FILE…`, as the entry point calls it."""
 
-import argparse
 import json
 import stat
 from pathlib import Path
@@ -8,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from gateway.cli.evaluate import add_commands
-from gateway.config.settings import Settings, load_settings
+from tests.gateway.cli.support import Command
 
 MAIL = "jane.roe@acme-mail.org"
 DOCUMENTS: list[dict[str, Any]] = [
@@ -33,35 +31,20 @@ MAP = {
 }
 
 
-class Command:
-    """Runs `evaluate …` beside one data folder."""
+class Evaluate(Command):
+    """Runs `evaluate …`."""
 
-    def __init__(self, data_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        self._data_dir = data_dir
-        self._capsys = capsys
-        self.errors = ""
-
-    def __call__(self, *words: object) -> tuple[int, str]:
-        parser = argparse.ArgumentParser()
-        add_commands(parser.add_subparsers(), lambda _: None, self._settings)
-        options = parser.parse_args(["evaluate", *map(str, words)])
-        status = int(options.run(options))
-        out, self.errors = self._capsys.readouterr()
-        return status, out
-
-    def json(self, *words: object) -> Any:
-        status, out = self(*words, "--json")
+    def figures(self, *words: object) -> Any:
+        status, reply = self.json(*words)
         assert status == 0
-        return json.loads(out)
-
-    def _settings(self, _: argparse.Namespace) -> Settings:
-        return load_settings(None, data_dir=self._data_dir, detection="patterns")
+        return reply
 
 
 @pytest.fixture
-def evaluate(data_dir: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
+def evaluate(data_dir: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Evaluate:
     monkeypatch.setenv("COLUMNS", "120")
-    return Command(data_dir, capsys)
+    monkeypatch.setenv("SVC_DETECTION", "patterns")
+    return Evaluate(data_dir, capsys, "evaluate")
 
 
 def write(file: Path, lines: list[dict[str, Any]]) -> Path:
@@ -75,8 +58,8 @@ def documents(tmp_path: Path) -> Path:
     return write(tmp_path / "set.dev.jsonl", DOCUMENTS)
 
 
-def test_the_figures_of_documents(evaluate: Command, documents: Path) -> None:
-    result = evaluate.json(documents)
+def test_the_figures_of_documents(evaluate: Evaluate, documents: Path) -> None:
+    result = evaluate.figures(documents)
     assert result["policy"]["id"] == "default"
     assert result["mode"] == "standard"
     [file] = result["files"]
@@ -90,14 +73,14 @@ def test_the_figures_of_documents(evaluate: Command, documents: Path) -> None:
     assert file["disagreements"] == {"missed": 1}
 
 
-def test_the_figures_of_cases(evaluate: Command, tmp_path: Path) -> None:
-    [file] = evaluate.json(write(tmp_path / "cases.jsonl", CASES))["files"]
+def test_the_figures_of_cases(evaluate: Evaluate, tmp_path: Path) -> None:
+    [file] = evaluate.figures(write(tmp_path / "cases.jsonl", CASES))["files"]
     counts = {"positive": 1, "found": 1, "hidden": 1, "negative": 1, "left_alone": 1, "untouched": 1}
     assert file["cases"] == {"total": counts, "entities": [{"entity": "EMAIL_ADDRESS", **counts}]}
     assert "documents" not in file
 
 
-def test_tables_name_figures_and_repeat_no_text(evaluate: Command, documents: Path, tmp_path: Path) -> None:
+def test_tables_name_figures_and_repeat_no_text(evaluate: Evaluate, documents: Path, tmp_path: Path) -> None:
     status, out = evaluate(documents, write(tmp_path / "cases.jsonl", CASES))
     assert status == 0
     assert "1 of the 2 with private spans fully hidden (50.0 %)" in out
@@ -106,7 +89,7 @@ def test_tables_name_figures_and_repeat_no_text(evaluate: Command, documents: Pa
     assert "Zzyv" not in out + evaluate.errors
 
 
-def test_the_page_is_for_its_owner_alone(evaluate: Command, documents: Path, tmp_path: Path) -> None:
+def test_the_page_is_for_its_owner_alone(evaluate: Evaluate, documents: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_text("older", encoding="utf-8")
     page.chmod(0o644)
@@ -118,7 +101,7 @@ def test_the_page_is_for_its_owner_alone(evaluate: Command, documents: Path, tmp
 
 
 def test_a_page_that_cannot_be_written_leaves_nothing_behind(
-    evaluate: Command, documents: Path, tmp_path: Path
+    evaluate: Evaluate, documents: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "folder").mkdir()
     status, _ = evaluate(documents, "--html", tmp_path / "folder")
@@ -127,19 +110,19 @@ def test_a_page_that_cannot_be_written_leaves_nothing_behind(
     assert sorted(one.name for one in tmp_path.iterdir()) == ["data", "folder", "label_map.json", "set.dev.jsonl"]
 
 
-def test_labels_types_and_limit(evaluate: Command, documents: Path, tmp_path: Path) -> None:
+def test_labels_types_and_limit(evaluate: Evaluate, documents: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.json"
     other.write_text(json.dumps({"set": {"*": {"common": "ANY", "action": "keep"}}}), encoding="utf-8")
-    [kept] = evaluate.json(documents, "--labels", other)["files"]
+    [kept] = evaluate.figures(documents, "--labels", other)["files"]
     assert (kept["documents"]["keep"], kept["documents"]["keep_touched"]) == (2, 1)
-    [chosen] = evaluate.json(documents, "--types", "EMAIL")["files"]
+    [chosen] = evaluate.figures(documents, "--types", "EMAIL")["files"]
     assert [row["type"] for row in chosen["documents"]["types"]] == ["EMAIL"]
     assert chosen["documents"]["recall"] == 1.0
-    [first] = evaluate.json(documents, "--limit", 1)["files"]
+    [first] = evaluate.figures(documents, "--limit", 1)["files"]
     assert first["documents"]["documents"] == 1
 
 
-def test_policy_and_mode(evaluate: Command, tmp_path: Path) -> None:
+def test_policy_and_mode(evaluate: Evaluate, tmp_path: Path) -> None:
     text = "See https://acme-site.org/a."
     file = write(tmp_path / "x.jsonl", [{"text": text, "spans": [{"start": 4, "end": 27, "label": "URL"}]}])
     strict_file = str(Path(__file__).parents[3] / "policies" / "strict.toml")
@@ -151,17 +134,17 @@ def test_policy_and_mode(evaluate: Command, tmp_path: Path) -> None:
     }
     recalls = {}
     for name, words in ways.items():
-        [result] = evaluate.json(file, *words)["files"]
+        [result] = evaluate.figures(file, *words)["files"]
         recalls[name] = result["documents"]["recall"]
     assert recalls == {"standard": 0.0, "strict mode": 1.0, "strict policy": 1.0, "file": 1.0}
 
 
-def test_candidates_count_when_a_lower_score_is_asked_for(evaluate: Command, tmp_path: Path) -> None:
+def test_candidates_count_when_a_lower_score_is_asked_for(evaluate: Evaluate, tmp_path: Path) -> None:
     file = write(
         tmp_path / "x.jsonl", [{"text": "at 192.0.2.7 now", "spans": [{"start": 3, "end": 12, "label": "IP_ADDRESS"}]}]
     )
     ways: list[list[object]] = [[], ["--min-score", 0]]
-    found = [evaluate.json(file, *words)["files"][0]["documents"]["types"][0]["found"] for words in ways]
+    found = [evaluate.figures(file, *words)["files"][0]["documents"]["types"][0]["found"] for words in ways]
     assert found == [0, 1]
 
 
@@ -178,7 +161,7 @@ def test_candidates_count_when_a_lower_score_is_asked_for(evaluate: Command, tmp
     ids=["not-a-document", "no-label", "no-policy", "map-not-json", "map-absent", "map-wrong"],
 )
 def test_what_cannot_be_used_is_said_and_nothing_is_repeated(
-    evaluate: Command,
+    evaluate: Evaluate,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     content: str,
@@ -198,7 +181,7 @@ def test_what_cannot_be_used_is_said_and_nothing_is_repeated(
     assert says in json.loads(out)["error"]["message"]
 
 
-def test_bytes_that_are_no_text_are_refused(evaluate: Command, tmp_path: Path) -> None:
+def test_bytes_that_are_no_text_are_refused(evaluate: Evaluate, tmp_path: Path) -> None:
     file = tmp_path / "x.jsonl"
     file.write_bytes(b"\xff\xfe")
     status, _ = evaluate(file)
@@ -219,7 +202,7 @@ def test_bytes_that_are_no_text_are_refused(evaluate: Command, tmp_path: Path) -
     ],
 )
 def test_wrong_options_are_misuse(
-    evaluate: Command, documents: Path, capsys: pytest.CaptureFixture[str], words: list[str], says: str
+    evaluate: Evaluate, documents: Path, capsys: pytest.CaptureFixture[str], words: list[str], says: str
 ) -> None:
     with pytest.raises(SystemExit) as end:
         evaluate(documents, *words)
@@ -227,7 +210,7 @@ def test_wrong_options_are_misuse(
     assert says in capsys.readouterr().err
 
 
-def test_a_type_that_nothing_can_have_is_refused(evaluate: Command, documents: Path) -> None:
+def test_a_type_that_nothing_can_have_is_refused(evaluate: Evaluate, documents: Path) -> None:
     assert evaluate(documents, "--types", "EMAIL,NOPE") == (2, "")
     assert evaluate.errors.endswith("has type 2 of the list\n")
     # The first is a label's, the second that of what may be detected.
@@ -235,9 +218,9 @@ def test_a_type_that_nothing_can_have_is_refused(evaluate: Command, documents: P
 
 
 def test_a_page_without_a_folder_is_refused_before_the_work(
-    evaluate: Command, documents: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    evaluate: Evaluate, documents: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def engines(_: Settings) -> None:
+    def engines(_: object) -> None:
         raise AssertionError
 
     monkeypatch.setattr("gateway.cli.evaluate.all_engines", engines)

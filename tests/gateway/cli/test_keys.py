@@ -4,7 +4,6 @@ import json
 import re
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,30 +13,12 @@ from gateway.receipt_log.signing_key import load_signer
 from gateway.store import open_store
 from gateway.store.rows import KeyCallRow
 from run_proxy import main
+from tests.gateway.cli.support import Command
 
 
-class Command:
-    """Runs a command against one data folder."""
-
-    def __init__(self, data_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        self._folders = ["--data-dir", str(data_dir), "--certs-dir", str(data_dir.parent / "certs")]
-        self._capsys = capsys
-        self.errors = ""
-
-    def __call__(self, *words: str) -> tuple[int, str]:
-        status = main([*words, *self._folders])
-        out, self.errors = self._capsys.readouterr()
-        return status, out
-
-    def json(self, *words: str) -> tuple[int, Any]:
-        status, out = self(*words, "--json")
-        return status, json.loads(out)
-
-
-@pytest.fixture
-def command(data_dir: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
+@pytest.fixture(autouse=True)
+def _narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    return Command(data_dir, capsys)
 
 
 def test_a_key_is_made_listed_and_revoked(command: Command) -> None:

@@ -1,6 +1,5 @@
 """`policies list | check | diff | try`, as the entry point calls them."""
 
-import argparse
 import asyncio
 import io
 import json
@@ -9,16 +8,14 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from gateway.cli.policies import add_commands
 from gateway.config.locations import BUILTIN_POLICIES
-from gateway.config.settings import Settings, load_settings
 from gateway.policy import PolicyRegistry
 from gateway.policy.storage import StoredPolicies
 from gateway.store import open_store
+from tests.gateway.cli.support import Command
 
 ROOT = Path(__file__).parents[3]
 EMAIL = "jane.roe@example.org"
@@ -29,33 +26,9 @@ def _wide_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
 
 
-class Command:
-    """Runs `policies …` against one data folder."""
-
-    def __init__(self, data_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        self._data_dir = data_dir
-        self._capsys = capsys
-        self.errors = ""
-
-    def __call__(self, *words: str) -> tuple[int, str]:
-        parser = argparse.ArgumentParser()
-        add_commands(parser.add_subparsers(), lambda _: None, self._settings)
-        options = parser.parse_args(["policies", *words])
-        status = int(options.run(options))
-        out, self.errors = self._capsys.readouterr()
-        return status, out
-
-    def json(self, *words: str) -> tuple[int, Any]:
-        status, out = self(*words, "--json")
-        return status, json.loads(out)
-
-    def _settings(self, _: argparse.Namespace) -> Settings:
-        return load_settings(None, data_dir=self._data_dir)
-
-
 @pytest.fixture
 def policies(data_dir: Path, capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(data_dir, capsys)
+    return Command(data_dir, capsys, "policies")
 
 
 @pytest.fixture
@@ -253,18 +226,13 @@ def test_try_says_when_nothing_would_leave(policies: Command) -> None:
     assert "Nothing would leave." in policies("try", "pci", "--text", "CVV: 123")[1]
 
 
-def test_an_unsound_folder_is_told(data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unsound_folder_is_told(policies: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "policies"
     shutil.copytree(BUILTIN_POLICIES, folder)
     (folder / "zzz.toml").write_text("id = ")
-
-    class Elsewhere(Command):
-        def _settings(self, _: argparse.Namespace) -> Settings:
-            return load_settings(None, data_dir=data_dir, policies_dir=folder)
-
-    command = Elsewhere(data_dir, capsys)
-    assert command("list") == (1, "")
-    assert "zzz.toml: The file is not valid TOML" in command.errors
+    monkeypatch.setenv("SVC_POLICIES_DIR", str(folder))
+    assert policies("list") == (1, "")
+    assert "zzz.toml: The file is not valid TOML" in policies.errors
 
 
 def test_a_path_is_told_from_an_id(policies: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

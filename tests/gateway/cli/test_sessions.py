@@ -32,8 +32,7 @@ async def opened(data_dir: Path, session: OpenSession) -> OpenSession:
         store.close()
 
 
-def test_a_session_is_revoked_without_its_token(data_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command = Command(data_dir, capsys)
+def test_a_session_is_revoked_without_its_token(command: Command, data_dir: Path) -> None:
     first, other, sealed = asyncio.run(made(data_dir))
     session_id = first.grant.session_id
     assert sealed in file_bytes(data_dir)

@@ -1,10 +1,12 @@
 """A data folder, and commands that read it."""
 
 import asyncio
+import shutil
 from pathlib import Path
 
 import pytest
 
+from addons.certificate_authority import make_authority
 from gateway.receipt_log import ReceiptLog
 from gateway.receipts import OutcomeDraft
 from tests.gateway.cli.support import DEFAULT, Command
@@ -14,6 +16,22 @@ from tests.gateway.receipt_log.support import draft, opened
 @pytest.fixture
 def command(data_dir: Path, capsys: pytest.CaptureFixture[str]) -> Command:
     return Command(data_dir, capsys)
+
+
+@pytest.fixture(scope="session")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("authority")
+    make_authority(folder)
+    return folder
+
+
+@pytest.fixture
+def installed(authority: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Commands for an installation with a certificate authority, in a folder whose name needs quotes in a shell."""
+    folder = tmp_path / "installation of 'ours'"
+    shutil.copytree(authority, folder / "certs")
+    (folder / "data").mkdir(mode=0o700)
+    return Command(folder / "data", capsys)
 
 
 @pytest.fixture

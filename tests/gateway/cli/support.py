@@ -1,6 +1,7 @@
 """Runs commands through the entry point."""
 
 import json
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +25,24 @@ class Command:
         self._words = words
         self.errors = ""
 
+    @property
+    def folders(self) -> tuple[str, ...]:
+        return "--data-dir", str(self.data_dir), "--certs-dir", str(self.data_dir.parent / "certs")
+
     def __call__(self, *words: object) -> tuple[int, str]:
-        folders = ("--data-dir", self.data_dir, "--certs-dir", self.data_dir.parent / "certs")
-        status = main([*self._words, *map(str, (*words, *folders))])
+        status = main([*self._words, *map(str, words), *self.folders])
         out, self.errors = self._capsys.readouterr()
         return status, out
 
     def json(self, *words: object) -> tuple[int, Any]:
         status, out = self(*words, "--json")
         return status, json.loads(out)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def verified_by_both(command: Command, file: Path, *keys: str) -> Any:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import run_proxy
+from tests.conftest import ROOT
 from tests.gateway.cli.support import Command
 
 COMMANDS = [
@@ -97,7 +98,7 @@ UNSHOWN = [
 @pytest.mark.slow
 @pytest.mark.parametrize("words", UNSHOWN, ids=" ".join)
 def test_output_that_cannot_be_written_is_told_in_one_line(words: list[str], command: Command, ids: list[str]) -> None:
-    program = [sys.executable, str(Path(run_proxy.__file__)), *words, "--data-dir", str(command.data_dir)]
+    program = [sys.executable, str(ROOT / "run_proxy.py"), *words, "--data-dir", str(command.data_dir)]
     done = subprocess.run(
         ["/bin/sh", "-c", f"{shlex.join(program)} >/dev/full"], stderr=subprocess.PIPE, text=True, check=False
     )
@@ -110,7 +111,7 @@ def test_output_that_cannot_be_written_is_told_in_one_line(words: list[str], com
 
 @pytest.mark.slow
 def test_a_reader_that_leaves_early_is_no_failure_to_tell(command: Command, ids: list[str]) -> None:
-    program = [sys.executable, str(Path(run_proxy.__file__)), "policies", "list", "--data-dir", str(command.data_dir)]
+    program = [sys.executable, str(ROOT / "run_proxy.py"), "policies", "list", "--data-dir", str(command.data_dir)]
     done = subprocess.run(
         ["/bin/sh", "-c", f"{shlex.join(program)} | :"], stderr=subprocess.PIPE, text=True, check=False
     )
@@ -126,3 +127,13 @@ def test_options_are_not_abbreviated(command: Command, capsys: pytest.CaptureFix
     with pytest.raises(SystemExit) as ended:
         run_proxy.main(["--no-we"])
     assert ended.value.code == 2
+
+
+@pytest.mark.slow
+def test_commands_load_no_store_that_they_do_not_read_and_no_numpy_with_it() -> None:
+    """Loading it takes longer than all that they do."""
+    program = "import sys, run_proxy\nfor each in ('--version', 'ca', 'env', 'exec'): run_proxy._parser(each)\n"
+    program += "print({'gateway.store', 'gateway.detection', 'numpy'} & sys.modules.keys())\n"
+    program += "run_proxy._parser('--help'); print({'gateway.store', 'numpy'} & sys.modules.keys())"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n{'gateway.store'}\n"

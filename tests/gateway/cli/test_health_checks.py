@@ -1,0 +1,138 @@
+"""Checks of an installation: each problem is found and comes with a remedy."""
+
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gateway.cli.health_checks import check_recognizers, check_store
+from gateway.config.settings import load_settings
+from gateway.detection import Detector, builtin_detector
+from gateway.detection.recognizer import Example, PatternRecognizer
+from gateway.store import open_store
+from tests.gateway.cli.support import Command, free_port
+
+HARMS: dict[str, Callable[[Path], object]] = {
+    "no key": lambda data: (data / "signing.key").unlink(),
+    "an empty key": lambda data: (data / "signing.key").write_bytes(b""),
+    "a key that others can read": lambda data: (data / "signing.key").chmod(0o644),
+    "another key": lambda data: (data / "signing.key").write_bytes(bytes(range(32))),
+    "a damaged checkpoint": lambda data: (data / "receipts.checkpoint").write_bytes(b"x"),
+    "no database": lambda data: [file.unlink() for file in data.glob("gateway.db*")],
+}
+
+
+@pytest.fixture
+def no_examples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The checks of the recognizers take a second each time, and do not depend on the installation."""
+    monkeypatch.setattr(Detector, "check", lambda _: None)
+
+
+def checks(command: Command, *words: object) -> dict[str, dict[str, str]]:
+    """Returns the checks by name, on ports that are free unless `words` give others."""
+    ports = ("--gateway-port", free_port(), "--proxy-port", free_port())
+    status, report = command.json("doctor", *ports, *words)
+    assert report["ok"] is (status == 0) is all(check["ok"] for check in report["checks"])
+    assert all(check["ok"] or check["remedy"] for check in report["checks"])
+    return {check["name"]: check for check in report["checks"]}
+
+
+@pytest.mark.slow
+def test_an_installation_in_order(installed: Command) -> None:
+    found = checks(installed)
+    assert [check for check in found.values() if not check["ok"]] == []
+    assert "valid until" in found["certificate authority"]["detail"]
+
+
+@pytest.mark.usefixtures("no_examples")
+def test_each_problem_is_found(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    command.data_dir.chmod(0o755)
+    monkeypatch.setenv("SVC_UPSTREAMS__ONE__BASE_URL", f"http://127.0.0.1:{free_port()}/v1")
+    wrong = {name for name, check in checks(command).items() if not check["ok"]}
+    assert wrong == {"certificate authority", "store", "upstream one"}
+
+
+def test_a_recognizer_that_misses_its_own_example(monkeypatch: pytest.MonkeyPatch) -> None:
+    recognizer = next(one for one in builtin_detector().recognizers if isinstance(one, PatternRecognizer))
+    broken = replace(recognizer, examples=(Example("nothing", "nothing"),))
+    monkeypatch.setattr("gateway.detection.builtin_detector", lambda: Detector([broken], check=False))
+    found = check_recognizers()
+    assert not found.ok
+    assert "example 0" in found.detail
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell script stands for fontconfig")
+@pytest.mark.usefixtures("no_examples")
+@pytest.mark.parametrize(("fonts", "told"), [("Some Emoji Font", "a font of this machine"), ("", "install one")])
+def test_fonts_are_looked_for(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fonts: str, told: str
+) -> None:
+    program = tmp_path / "fc-list"
+    program.write_text(f'#!/bin/sh\n[ "$1" = :charset=1f512 ] && echo "{fonts}"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    assert told in checks(command)["fonts"]["detail"]
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    assert "fonts" not in checks(command)
+
+
+@pytest.mark.usefixtures("no_examples")
+def test_a_port_that_another_program_has(command: Command) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        threading.Thread(target=hang_up, args=(other,), daemon=True).start()
+        port = str(other.getsockname()[1])
+        found = checks(command, "--proxy-port", port)
+    assert found[f"port {port} (proxy)"]["detail"] == "another program listens"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions are those of POSIX")
+@pytest.mark.usefixtures("no_examples")
+@pytest.mark.parametrize("harm", HARMS)
+def test_a_data_folder_that_a_start_would_refuse(harm: str, command: Command, ids: list[str]) -> None:
+    assert checks(command)["store"]["ok"]
+    HARMS[harm](command.data_dir)
+    assert not checks(command)["store"]["ok"]
+
+
+@pytest.mark.usefixtures("no_examples")
+def test_a_clock_that_was_ahead(command: Command, ids: list[str]) -> None:
+    """Sessions end by the time that the database remembers, however long ago the clock was set right."""
+    assert checks(command)["clock"]["ok"]
+    with closing(open_store(command.data_dir)) as store:
+        store.submit(lambda stored: stored.sessions.note_time(time.time() + 86400)).result()
+    assert "behind the latest record" in checks(command)["clock"]["detail"]
+
+
+@pytest.mark.usefixtures("no_examples")
+def test_the_port_of_every_listener_is_an_option(command: Command) -> None:
+    """The remedies name these options."""
+    ports = [part for name in ("gateway", "proxy", "web") for part in (f"--{name}-port", "0")]
+    assert {"port (gateway)", "port (proxy)", "port (web)"} <= checks(command, *ports).keys()
+
+
+@pytest.mark.usefixtures("no_examples")
+def test_a_full_disk_is_found_by_writing(command: Command, ids: list[str]) -> None:
+    resource = pytest.importorskip("resource")
+    assert checks(command)["store"]["ok"]
+    # Reading the database makes its own two files.
+    left = {file.name for file in command.data_dir.iterdir() if not file.name.startswith("gateway.db")}
+    assert left == {"receipts.checkpoint", "signing.key"}
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    # No file may be longer, as if the disk had no more room.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
+    try:
+        full = check_store(load_settings(None, data_dir=command.data_dir))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert not full.ok
+    assert full.detail == f"{command.data_dir} cannot be written to: File too large"
+
+
+def hang_up(server: socket.socket) -> None:
+    server.accept()[0].close()

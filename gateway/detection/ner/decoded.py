@@ -87,7 +87,8 @@ class DecodedText:
 
 def decoded(text: str) -> DecodedText | None:
     """Returns the decoded surroundings of what is encoded in a text, or None if nothing in it is."""
-    hits = _PREFILTER.hits(text.encode())
+    # Normalizing replaces lone surrogates, which UTF-8 cannot encode; no prefilter needs them.
+    hits = _PREFILTER.hits(text.encode("utf-8", "replace"))
     if not hits:
         return None
     normalized = normalize_text(text)

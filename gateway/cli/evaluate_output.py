@@ -1,5 +1,6 @@
 """Prints the figures of an evaluation as tables, and converts them to JSON."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -14,9 +15,7 @@ from gateway.evaluation import CasesScore, DocumentsScore, EntityScore, Evaluate
 
 def as_json(one: Evaluated) -> dict[str, Any]:
     """Returns all figures of a file and counts its disagreements by kind. Contains none of its text."""
-    kinds: dict[str, int] = {}
-    for place in one.disagreements:
-        kinds[place.kind.value] = kinds.get(place.kind.value, 0) + 1
+    kinds = Counter(place.kind.value for place in one.disagreements)
     result: dict[str, Any] = {"file": one.name, "disagreements": kinds}
     if one.documents.documents:
         result["documents"] = _documents_json(one.documents)
@@ -33,13 +32,8 @@ def _counts(row: EntityScore) -> Mapping[str, int]:
 
 
 def _documents_json(score: DocumentsScore) -> dict[str, Any]:
-    figures = {name: value for name, value in asdict(score).items() if name not in {"types", "labels"}}
-    for name in ("recall", "over_redaction", "character_precision", "character_recall"):
-        figures[name] = getattr(score, name)
-    ratios = ("precision", "recall", "f1", "overlap_precision", "overlap_recall", "overlap_f1")
-    figures["types"] = [
-        {**asdict(row), **{name: getattr(row, name) for name in ratios}} for row in score.types.values()
-    ]
+    figures = {name: value for name, value in asdict(score).items() if name not in {"types", "labels"}} | score.ratios
+    figures["types"] = [asdict(row) | row.ratios for row in score.types.values()]
     figures["labels"] = [asdict(row) for row in score.labels.values()]
     return figures
 
@@ -56,6 +50,7 @@ def show(files: Sequence[Evaluated]) -> None:
 
 
 def _show_documents(console: Console, score: DocumentsScore) -> None:
+    _, _, precision, recall = score.ratios.values()
     lines = (
         f"{score.documents} documents; {score.hidden_documents} of the {score.private_documents} with private spans "
         f"fully hidden ({_percent(score.hidden_documents, score.private_documents)})",
@@ -63,14 +58,13 @@ def _show_documents(console: Console, score: DocumentsScore) -> None:
         f"({_percent(score.required_hidden, score.required)}), {score.required_touched} at least in part",
         f"{score.keep_touched} of {score.keep} spans to keep touched ({_percent(score.keep_touched, score.keep)}), "
         f"{score.false_alarms} of {score.hidden_spans} hidden spans where nothing is labelled",
-        f"letters and digits: precision {_ratio(score.character_precision)}, recall {_ratio(score.character_recall)}",
+        f"letters and digits: precision {_ratio(precision)}, recall {_ratio(recall)}",
     )
     console.print(*lines, sep="\n", highlight=False)
     names = ("labelled", "found", "P", "R", "F1", "P~", "R~", "F1~")
     table = _table("Type", *map(_right, names), caption="In percent: exact spans, and by overlap (~)")
     for row in score.types.values():
-        ratios = (row.precision, row.recall, row.f1, row.overlap_precision, row.overlap_recall, row.overlap_f1)
-        table.add_row(Text(row.type), str(row.gold), str(row.found), *map(_short, ratios))
+        table.add_row(Text(row.type), str(row.gold), str(row.found), *map(_short, row.ratios.values()))
     console.print(table)
     table = _table("Label", "type", "should be", *map(_right, ("labelled", "hidden", "touched")))
     for one in score.labels.values():
@@ -92,8 +86,7 @@ def _show_cases(console: Console, score: CasesScore) -> None:
     names = ("positive", "found", "hidden", "negative", "left alone", "untouched")
     table = _table("Entity", *map(_right, names))
     for row in score.entities.values():
-        counts = (row.positive, row.found, row.hidden, row.negative, row.left_alone, row.untouched)
-        table.add_row(Text(row.entity), *map(str, counts))
+        table.add_row(Text(row.entity), *map(str, _counts(row).values()))
     console.print(table)
 
 

@@ -27,14 +27,10 @@ class EntityScore:
     left_alone: int = 0
     untouched: int = 0
 
-    def add(self, other: "EntityScore") -> None:
-        """Adds the counts of another."""
-        self.positive += other.positive
-        self.found += other.found
-        self.hidden += other.hidden
-        self.negative += other.negative
-        self.left_alone += other.left_alone
-        self.untouched += other.untouched
+    def count(self, names: Iterable[str]) -> None:
+        """Adds one case to each of the named counts."""
+        for name in names:
+            setattr(self, name, getattr(self, name) + 1)
 
 
 @dataclass(slots=True)
@@ -57,38 +53,40 @@ def score_cases(
     score = CasesScore()
     disagreements: list[Disagreement] = []
     for case in cases:
-        row, kind = _judge(case, predictor, labels, section)
-        score.entities.setdefault(case.entity, EntityScore(case.entity)).add(row)
-        score.total.add(row)
+        findings = predictor.predict(case.text)
+        counts, kind = _judge(case, findings, predictor, labels, section)
+        for row in (score.total, score.entities.setdefault(case.entity, EntityScore(case.entity))):
+            row.count(name for name, is_met in counts.items() if is_met)
         if kind is not None:
-            disagreements.append(_disagreement(case, kind, predictor))
+            disagreements.append(_disagreement(case, kind, findings))
         advance()
     score.entities = dict(sorted(score.entities.items()))
     return score, disagreements
 
 
-def _judge(case: Case, predictor: Predictor, labels: LabelMap, section: str) -> tuple[EntityScore, Kind | None]:
+def _judge(
+    case: Case, findings: Iterable[Finding], predictor: Predictor, labels: LabelMap, section: str
+) -> tuple[dict[str, bool], Kind | None]:
+    """Returns whether the case is in each count of an EntityScore, and how the labels and detection disagree."""
     correct = [
         (one.start, one.end)
         for one in predictor.candidates(case.text)
         if _is_correct(one.type, case.entity, predictor, labels, section)
     ]
-    hidden = covered((one.start, one.end) for one in predictor.predict(case.text) if one.hidden)
+    hidden = covered((one.start, one.end) for one in findings if one.hidden)
     if not case.positive:
-        row = EntityScore(case.entity, negative=1, left_alone=not correct, untouched=not hidden)
-        kind = Kind.FALSE_ALARM if hidden else Kind.FALSE_FINDING
-        return row, kind if hidden or correct else None
-    if case.spans is None:
-        row = EntityScore(case.entity, positive=1, found=bool(correct), hidden=bool(hidden))
-    else:
-        needed = [significant(case.text, *span) for span in case.spans]
-        found = all(span in correct for span in case.spans)
-        row = EntityScore(case.entity, positive=1, found=found, hidden=all(one <= hidden for one in needed))
-    if row.found and row.hidden:
-        return row, None
-    if not row.hidden:
-        return row, Kind.PARTLY if hidden else Kind.MISSED
-    return row, Kind.BORDERS if correct else Kind.OTHER_TYPE
+        kind = Kind.FALSE_ALARM if hidden else Kind.FALSE_FINDING if correct else None
+        return {"negative": True, "left_alone": not correct, "untouched": not hidden}, kind
+    is_found, is_hidden = bool(correct), bool(hidden)
+    if case.spans is not None:
+        is_found = all(span in correct for span in case.spans)
+        is_hidden = all(significant(case.text, *span) <= hidden for span in case.spans)
+    kind = None
+    if not is_hidden:
+        kind = Kind.PARTLY if hidden else Kind.MISSED
+    elif not is_found:
+        kind = Kind.BORDERS if correct else Kind.OTHER_TYPE
+    return {"positive": True, "found": is_found, "hidden": is_hidden}, kind
 
 
 def _is_correct(type_name: str, entity: str, predictor: Predictor, labels: LabelMap, section: str) -> bool:
@@ -98,9 +96,8 @@ def _is_correct(type_name: str, entity: str, predictor: Predictor, labels: Label
     return labels.common(section, type_name, predictor.group(type_name)) == labels.meaning(section, entity).common
 
 
-def _disagreement(case: Case, kind: Kind, predictor: Predictor) -> Disagreement:
+def _disagreement(case: Case, kind: Kind, found: tuple[Finding, ...]) -> Disagreement:
     labelled = tuple(GoldSpan(start, end, case.entity) for start, end in case.spans or ())
-    found = predictor.predict(case.text)
     places: list[GoldSpan | Finding] = [*labelled, *found]
     start = min((one.start for one in places), default=0)
     end = max((one.end for one in places), default=len(case.text))

@@ -9,10 +9,11 @@ def _ratio(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-def _f1(precision: float | None, recall: float | None) -> float | None:
-    if precision is None or recall is None:
-        return None
-    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+def _with_f1(prefix: str, precision: float | None, recall: float | None) -> dict[str, float | None]:
+    f1 = None
+    if precision is not None and recall is not None:
+        f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+    return {f"{prefix}precision": precision, f"{prefix}recall": recall, f"{prefix}f1": f1}
 
 
 @dataclass(slots=True)
@@ -27,28 +28,13 @@ class TypeScore:
     found_overlapped: int = 0
 
     @property
-    def precision(self) -> float | None:
-        return _ratio(self.exact, self.found)
-
-    @property
-    def recall(self) -> float | None:
-        return _ratio(self.exact, self.gold)
-
-    @property
-    def f1(self) -> float | None:
-        return _f1(self.precision, self.recall)
-
-    @property
-    def overlap_precision(self) -> float | None:
-        return _ratio(self.found_overlapped, self.found)
-
-    @property
-    def overlap_recall(self) -> float | None:
-        return _ratio(self.gold_overlapped, self.gold)
-
-    @property
-    def overlap_f1(self) -> float | None:
-        return _f1(self.overlap_precision, self.overlap_recall)
+    def ratios(self) -> dict[str, float | None]:
+        """Precision, recall and F1 of exact spans, and by overlap."""
+        overlaps = _ratio(self.found_overlapped, self.found), _ratio(self.gold_overlapped, self.gold)
+        return {
+            **_with_f1("", _ratio(self.exact, self.found), _ratio(self.exact, self.gold)),
+            **_with_f1("overlap_", *overlaps),
+        }
 
 
 @dataclass(slots=True)
@@ -89,19 +75,12 @@ class DocumentsScore:
     labels: dict[str, LabelScore] = field(default_factory=dict)
 
     @property
-    def recall(self) -> float | None:
-        """The share of spans to hide that are hidden wholly."""
-        return _ratio(self.required_hidden, self.required)
-
-    @property
-    def over_redaction(self) -> float | None:
-        """The share of spans to keep that are hidden at least in part."""
-        return _ratio(self.keep_touched, self.keep)
-
-    @property
-    def character_precision(self) -> float | None:
-        return _ratio(self.characters_hidden_rightly, self.characters_hidden_rightly + self.characters_hidden_wrongly)
-
-    @property
-    def character_recall(self) -> float | None:
-        return _ratio(self.characters_hidden_rightly, self.characters_hidden_rightly + self.characters_left)
+    def ratios(self) -> dict[str, float | None]:
+        """The shares of spans to hide that are hidden wholly (`recall`), and of spans to keep that are touched."""
+        rightly = self.characters_hidden_rightly
+        return {
+            "recall": _ratio(self.required_hidden, self.required),
+            "over_redaction": _ratio(self.keep_touched, self.keep),
+            "character_precision": _ratio(rightly, rightly + self.characters_hidden_wrongly),
+            "character_recall": _ratio(rightly, rightly + self.characters_left),
+        }

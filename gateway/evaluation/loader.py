@@ -9,6 +9,7 @@ Other members are ignored. A line is a document if it has `spans`, a case if it 
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 from gateway.errors import Unprocessable
@@ -53,10 +54,6 @@ class Labelled:
     cases: tuple[Case, ...]
 
 
-class _Wrong(ValueError):
-    """The problem with a line, without quoting it."""
-
-
 def read_lines(lines: Iterable[str], limit: int | None = None) -> Labelled:
     """Reads the first `limit` documents and cases. Raises Unprocessable with the number of an invalid line."""
     documents: list[Document] = []
@@ -68,8 +65,8 @@ def read_lines(lines: Iterable[str], limit: int | None = None) -> Labelled:
             continue
         try:
             read = _read(_object(line), number)
-        except _Wrong as wrong:
-            raise Unprocessable(f"Line {number}: {wrong}.") from None
+        except Unprocessable as error:
+            raise Unprocessable(f"Line {number}: {error.message}.") from None
         if isinstance(read, Document):
             documents.append(read)
         else:
@@ -81,27 +78,28 @@ def _object(line: str) -> dict[str, Any]:
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):
-        raise _Wrong("it is not JSON") from None
+        raise Unprocessable("it is not JSON") from None
     if not isinstance(value, dict) or not isinstance(value.get("text"), str):
-        raise _Wrong("it is no object with a `text`")
+        raise Unprocessable("it is no object with a `text`")
     return value
 
 
 def _read(line: dict[str, Any], number: int) -> Document | Case:
     identity, text = str(line.get("id", number)), line["text"]
     if isinstance(line.get("spans"), list):
-        return Document(identity, text, tuple(sorted((_gold(one, text) for one in line["spans"]), key=_place)))
+        spans = sorted((_gold(one, text) for one in line["spans"]), key=attrgetter("start", "end"))
+        return Document(identity, text, tuple(spans))
     if line.get("polarity") in {"positive", "negative"} and isinstance(line.get("entity"), str):
         return Case(identity, line["entity"], text, line["polarity"] == "positive", _expected(line, text))
-    raise _Wrong("it has neither `spans` (a document) nor `polarity` and `entity` (a case)")
+    raise Unprocessable("it has neither `spans` (a document) nor `polarity` and `entity` (a case)")
 
 
 def _gold(span: Any, text: str) -> GoldSpan:
     if not isinstance(span, dict) or not isinstance(span.get("label"), str):
-        raise _Wrong("a span has no `label`")
+        raise Unprocessable("a span has no `label`")
     start, end = _interval((span.get("start"), span.get("end")), text)
     if "value" in span and span["value"] != text[start:end]:
-        raise _Wrong("a span's `value` is not what stands there (offsets are Unicode code points)")
+        raise Unprocessable("a span's `value` is not the text there (offsets are Unicode code points)")
     return GoldSpan(start, end, span["label"])
 
 
@@ -116,8 +114,4 @@ def _interval(pair: tuple[Any, ...], text: str) -> Interval:
     match pair:
         case (int(start), int(end)) if 0 <= start < end <= len(text):
             return start, end
-    raise _Wrong("a span does not lie within the text")
-
-
-def _place(span: GoldSpan) -> Interval:
-    return span.start, span.end
+    raise Unprocessable("a span does not lie within the text")

@@ -9,7 +9,7 @@ Findings on spans that are ignored count for neither.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from gateway.evaluation.characters import covered, overlap, significant
@@ -62,10 +62,8 @@ class _Scoring:
         self._labels = labels
         self._section = section
         self._types = types
-        required = {Treatment.REDACT}
-        if predictor.mode is PrivacyMode.STRICT:
-            required.add(Treatment.OPTIONAL)
-        self._required = frozenset(required)
+        is_strict = predictor.mode is PrivacyMode.STRICT
+        self._required = {Treatment.REDACT, Treatment.OPTIONAL} if is_strict else {Treatment.REDACT}
         self._common: dict[str, str] = {}
         self.score = DocumentsScore()
         self.disagreements: list[Disagreement] = []
@@ -75,8 +73,11 @@ class _Scoring:
         findings = self._predictor.predict(document.text)
         counted = [one for one in findings if not self._types or self._type(one) in self._types]
         self._count_types(golds, counted)
-        self._count_hidden(document, golds, findings, counted)
-        self._note(document, golds, findings, counted)
+        hidden = covered((one.start, one.end) for one in findings if one.hidden)
+        self._count_hidden(document.text, golds, hidden, counted)
+        for kind, type_name, (start, end) in self._differences(golds, hidden, findings, counted):
+            place = Disagreement(kind, type_name, document.id, document.text, start, end, document.spans, findings)
+            self.disagreements.append(place)
 
     def _type(self, finding: Finding) -> str:
         name = finding.type
@@ -100,12 +101,10 @@ class _Scoring:
         ignored = [gold.at for gold in golds if gold.treatment is Treatment.IGNORE]
         for finding in counted:
             name, at = self._type(finding), (finding.start, finding.end)
-            if not overlap(ignored, at) or overlap(gold_at[name], at):
+            if not overlap(ignored, at) or overlap(gold_at.get(name, ()), at):
                 found_at[name].add(at)
         for name in {*gold_at, *found_at}:
             wanted, found = gold_at[name], found_at[name]
-            if not wanted and not found:
-                continue
             row = self.score.types.setdefault(name, TypeScore(name))
             row.gold += len(wanted)
             row.found += len(found)
@@ -113,11 +112,8 @@ class _Scoring:
             row.gold_overlapped += sum(overlap(found, at) for at in wanted)
             row.found_overlapped += sum(overlap(wanted, at) for at in found)
 
-    def _count_hidden(
-        self, document: Document, golds: list[_Gold], findings: Iterable[Finding], counted: Iterable[Finding]
-    ) -> None:
-        score, text = self.score, document.text
-        hidden = covered((one.start, one.end) for one in findings if one.hidden)
+    def _count_hidden(self, text: str, golds: list[_Gold], hidden: set[int], counted: Iterable[Finding]) -> None:
+        score = self.score
         score.documents += 1
         must_hide: list[bool] = []
         for gold in golds:
@@ -151,24 +147,18 @@ class _Scoring:
         score.characters_left += len((required - hidden) & signs)
         score.hidden_spans += sum(one.hidden for one in counted)
 
-    def _note(
-        self, document: Document, golds: list[_Gold], findings: tuple[Finding, ...], counted: list[Finding]
-    ) -> None:
-        hidden = covered((one.start, one.end) for one in findings if one.hidden)
-
-        def note(kind: Kind, type_name: str, at: Interval) -> None:
-            place = Disagreement(kind, type_name, document.id, document.text, *at, document.spans, findings)
-            self.disagreements.append(place)
-
+    def _differences(
+        self, golds: list[_Gold], hidden: set[int], findings: Iterable[Finding], counted: Iterable[Finding]
+    ) -> Iterator[tuple[Kind, str, Interval]]:
         for gold in golds:
             if kind := self._kind_of(gold, hidden, findings):
-                note(kind, gold.type, gold.at)
+                yield kind, gold.type, gold.at
         labelled = [gold.at for gold in golds]
         for finding in counted:
             at = (finding.start, finding.end)
             if not overlap(labelled, at):
                 self.score.false_alarms += finding.hidden
-                note(Kind.FALSE_ALARM if finding.hidden else Kind.FALSE_FINDING, self._type(finding), at)
+                yield Kind.FALSE_ALARM if finding.hidden else Kind.FALSE_FINDING, self._type(finding), at
 
     def _kind_of(self, gold: _Gold, hidden: set[int], findings: Iterable[Finding]) -> Kind | None:
         if gold.treatment is Treatment.IGNORE:

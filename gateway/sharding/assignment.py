@@ -65,16 +65,6 @@ def spread(units: Sequence[Unit], kinds: Kinds, bound: float, most: int) -> Layo
     return best
 
 
-def linkage(places: Sequence[int], kinds: Kinds) -> float:
-    """The linkage of a given layout, for comparison."""
-    last: list[dict[str, tuple[int, float]]] = [{} for _ in range(max(places, default=0) + 1)]
-    total = 0.0
-    for index, (place, own) in enumerate(zip(places, kinds, strict=True)):
-        total += _added(index, own, last[place])
-        _note(index, own, last[place])
-    return total
-
-
 def _fill(units: Sequence[Unit], kinds: Kinds, bound: float, count: int) -> Layout | None:
     share = sum(unit.tokens for unit in units) / count
     loads = [0.0] * count

@@ -16,7 +16,6 @@ from gateway.placeholders import Placeholders, RestoreScope, looks_like_placehol
 from gateway.placeholders.grammar import encode_tag
 from gateway.policy import Policy, PolicyRegistry
 from gateway.sharding import Sharded, compartment_key, rejoin, shard
-from gateway.sharding.assignment import linkage
 from gateway.text.fields import Span
 from gateway.text.token_estimate import estimate
 from tests.gateway.sharding.documents import Document, documents
@@ -230,7 +229,6 @@ def test_spreading_links_less_than_cutting_in_order() -> None:
             together = {kind for at, own in zip(home, kinds, strict=True) if at == place for kind in own}
             plain += len(together) * (len(together) - 1)
         better += ours <= plain
-        assert linkage(home, kinds) >= 0
     assert better >= 45
 
 

@@ -71,5 +71,5 @@ def assess(
     if not advice:
         return Assessment(risk, route)
     reading = task_of()
-    warnings = warn(evidence, risk, route, size, reading, mode, attachments, long_tokens=policy.route.shard_tokens)
+    warnings = warn(evidence, risk, route, size, reading, mode, attachments, long_tokens=policy.route.most_tokens)
     return Assessment(risk, route, reading.categories, warnings)

@@ -9,15 +9,15 @@
 together, and `matching` compiles its terms and patterns. `gateway.protection` applies it. See docs/policies.md.
 """
 
-from gateway.policy.document import SessionDocument
-from gateway.policy.model import Policy, RouteRules, Rule, RuleOptions
+from gateway.policy.document import RouteDocument, SessionDocument
+from gateway.policy.model import Policy, Rule, RuleOptions
 from gateway.policy.registry import CustomPolicies, PolicyRegistry
 
 __all__ = [
     "CustomPolicies",
     "Policy",
     "PolicyRegistry",
-    "RouteRules",
+    "RouteDocument",
     "Rule",
     "RuleOptions",
     "SessionDocument",

@@ -205,7 +205,12 @@ class GuardDocument(_Part):
 
 
 class RouteDocument(_Part):
-    """Thresholds for stricter routes."""
+    """Thresholds for stricter routes. Risk is 0-100.
+
+    A text is sharded if it is longer than `shard_tokens`, or if it contains at least `shard_findings` entities and at
+    least `shard_density` entities per hundred tokens. The presence of `local_types` or `blocked_types`, which are
+    entity types or groups, forces the route, even if they are hidden.
+    """
 
     shard_tokens: Annotated[int, Field(ge=100, le=1_000_000)] | Literal["off"] = 8000
     shard_findings: Annotated[int, Field(ge=1, le=100_000)] = 40
@@ -221,6 +226,18 @@ class RouteDocument(_Part):
         if any(name not in GROUPS and not re.fullmatch(_TYPE, name) for name in names):
             raise ValueError("use a TYPE_IN_CAPITALS or one of the groups: " + ", ".join(GROUPS))
         return names
+
+    @property
+    def most_tokens(self) -> int | None:
+        """The longest text that is not sharded for its length; None if `shard_tokens` is off."""
+        return None if isinstance(self.shard_tokens, str) else self.shard_tokens
+
+    def restricts(self, type: str, group: str) -> int:
+        """Returns 2 where the presence of a type or its group blocks the route, 1 where it makes it local, else 0."""
+        for rank, names in ((2, self.blocked_types), (1, self.local_types)):
+            if type in names or group in names:
+                return rank
+        return 0
 
 
 class SessionDocument(_Part):

@@ -15,13 +15,12 @@ from gateway.policy.checks import check, own_types
 from gateway.policy.document import (
     PolicyDocument,
     ResolvedDocument,
-    RouteDocument,
     RuleDocument,
     checked,
 )
 from gateway.policy.lists import AllowList
 from gateway.policy.matching import Matcher
-from gateway.policy.model import Policy, RouteRules
+from gateway.policy.model import Policy
 from gateway.policy.rules import RuleBook
 
 _NOT_INHERITED = frozenset({"id", "title", "description", "version", "builtin", "extends", "hash"})
@@ -78,7 +77,7 @@ def build(canonical: bytes, resolved: ResolvedDocument) -> Policy:
         attachments=resolved.attachments,
         restore=resolved.restore,
         guard=resolved.guard,
-        route=_route(resolved.route),
+        route=resolved.route,
         session=resolved.session,
         streaming=resolved.streaming,
         canonical=canonical,
@@ -96,21 +95,6 @@ def build(canonical: bytes, resolved: ResolvedDocument) -> Policy:
 
 def _as_dict(rule: RuleDocument | None) -> dict[str, Any]:
     return {} if rule is None else rule.model_dump(exclude_none=True)
-
-
-def _route(route: RouteDocument) -> RouteRules:
-    def number(value: int | str) -> int | None:
-        return value if isinstance(value, int) else None
-
-    return RouteRules(
-        shard_tokens=number(route.shard_tokens),
-        shard_findings=route.shard_findings,
-        shard_density=route.shard_density,
-        local_risk=number(route.local_risk),
-        blocked_risk=number(route.blocked_risk),
-        local_types=frozenset(route.local_types),
-        blocked_types=frozenset(route.blocked_types),
-    )
 
 
 def _overlay(base: dict[str, Any], over: Mapping[str, Any], path: str = "") -> None:

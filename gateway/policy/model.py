@@ -10,37 +10,12 @@ from typing import Any, Literal
 import orjson
 
 from gateway.models import Action, Entity, PolicyRef, PrivacyMode
-from gateway.policy.document import GuardDocument, RestoreDocument, SessionDocument, StreamingDocument
+from gateway.policy.document import GuardDocument, RestoreDocument, RouteDocument, SessionDocument, StreamingDocument
 from gateway.policy.lists import AllowList
 from gateway.policy.matching import Matcher
 from gateway.policy.rules import Rule, RuleBook, RuleOptions
 
-__all__ = ["Policy", "RouteRules", "Rule", "RuleOptions"]
-
-
-@dataclass(frozen=True, slots=True)
-class RouteRules:
-    """Thresholds for stricter routes. Risk is 0-100; None disables the threshold.
-
-    A text is sharded if it is longer than `shard_tokens`, or if it contains at least `shard_findings` entities and at
-    least `shard_density` entities per hundred tokens.
-    """
-
-    shard_tokens: int | None
-    shard_findings: int
-    shard_density: float
-    local_risk: int | None
-    blocked_risk: int | None
-    local_types: frozenset[str]
-    blocked_types: frozenset[str]
-    """Entity types or groups whose presence forces the route, even if hidden."""
-
-    def restricts(self, type: str, group: str) -> int:
-        """Returns 2 where the presence of a type or its group blocks the route, 1 where it makes it local, else 0."""
-        for rank, names in ((2, self.blocked_types), (1, self.local_types)):
-            if type in names or group in names:
-                return rank
-        return 0
+__all__ = ["Policy", "Rule", "RuleOptions"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +31,7 @@ class Policy:
     attachments: Literal["refuse", "pass"]
     restore: RestoreDocument
     guard: GuardDocument
-    route: RouteRules
+    route: RouteDocument
     session: SessionDocument
     streaming: StreamingDocument
     canonical: bytes = field(repr=False)

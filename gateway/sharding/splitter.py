@@ -80,7 +80,7 @@ def shard(
     if not LEAST_COMPARTMENTS <= max_compartments <= MOST_COMPARTMENTS:
         message = f"`max_compartments` must be from {LEAST_COMPARTMENTS} to {MOST_COMPARTMENTS}."
         raise Unprocessable(message, param="max_compartments")
-    bound = token_bound or policy.route.shard_tokens or DEFAULT_BOUND
+    bound = token_bound or policy.route.most_tokens or DEFAULT_BOUND
 
     def one_way(span: Span, value: str, compartment: int) -> str:
         rule = policy.rule_for(span.type, group_of(span.type, types), mode)

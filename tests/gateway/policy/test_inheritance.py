@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gateway.errors import Unprocessable
 from gateway.models import Action, PolicyRef, PrivacyMode
-from gateway.policy import Policy, RouteRules
+from gateway.policy import Policy, RouteDocument
 from tests.gateway.policy import VECTORS, policy, registry
 
 
@@ -140,7 +140,8 @@ def test_what_is_not_said_has_the_stated_defaults() -> None:
     assert (made.restore.urls, made.restore.tool_arguments) == ("source", True)
     assert {made.guard.of(kind) for kind in ("unknown_placeholder", "new_sensitive_value")} == {"flag"}
     assert made.guard.of("placeholder_in_url") == "redact"
-    assert made.route == RouteRules(8000, 40, 10.0, None, None, frozenset(), frozenset())
+    assert made.route == RouteDocument()
+    assert (made.route.shard_tokens, made.route.shard_findings, made.route.shard_density) == (8000, 40, 10.0)
     assert (made.session.default_ttl_seconds, made.session.max_ttl_seconds) == (3600, 86400)
     assert (made.streaming.allowed, made.streaming.guard) == (True, "flow")
 
@@ -149,9 +150,9 @@ def test_route_thresholds() -> None:
     route = policy(
         route={"shard_tokens": "off", "local_risk": 70, "blocked_risk": 90, "local_types": ["health", "US_SSN"]}
     ).route
-    assert (route.shard_tokens, route.local_risk, route.blocked_risk) == (None, 70, 90)
-    assert route.local_types == {"health", "US_SSN"}
+    assert (route.most_tokens, route.local_risk, route.blocked_risk) == (None, 70, 90)
+    assert route.local_types == ["health", "US_SSN"]
 
 
 def test_a_route_switched_off_by_a_child_is_off() -> None:
-    assert policy(extends="gdpr", route={"shard_tokens": "off"}).route.shard_tokens is None
+    assert policy(extends="gdpr", route={"shard_tokens": "off"}).route.most_tokens is None

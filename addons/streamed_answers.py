@@ -9,7 +9,7 @@ from collections.abc import Callable
 from mitmproxy import http
 
 from gateway.auth.credentials import scrub_secrets
-from gateway.exchange.messages import StreamEnd
+from gateway.exchange.messages import AnswerEnd
 from gateway.exchange.streaming import AnswerStream
 from gateway.wires import Framing
 
@@ -45,7 +45,7 @@ class StreamedAnswer:
         """The upstream's answer, as operators see it."""
         return scrub_secrets(bytes(self._received), self._secrets)
 
-    def end(self, status: int) -> StreamEnd:
+    def end(self, status: int) -> AnswerEnd:
         """Returns how the stream ended."""
         return self._stream.result(status)
 

@@ -7,18 +7,18 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
 
 from gateway.detection.recognizer import EntityType
 from gateway.errors import BadUpstream, GatewayError
 from gateway.exchange.answer_guard import CONTENT_FILTERED, AnswerGuard
 from gateway.exchange.earlier_answers import EarlierAnswers
-from gateway.exchange.messages import StreamEnd, StreamPlan
+from gateway.exchange.messages import AnswerEnd, StreamPlan
 from gateway.exchange.records import Records
 from gateway.exchange.state import Exchange
 from gateway.exchange.streaming import AnswerStream
 from gateway.guard import GuardContext, Verdict
 from gateway.http.strict_json import dump, parse_object
+from gateway.placeholders import RestoreScope
 from gateway.protection.protector import Protector
 from gateway.wires import AnswerText, Body
 from gateway.workers.thread_pool import Workers
@@ -27,16 +27,6 @@ _log = logging.getLogger(__name__)
 
 # Bytes. Shorter answers take a few milliseconds, less than handing them to another thread would cost.
 _THREAD_THRESHOLD = 16 * 1024
-
-
-class Restored(NamedTuple):
-    """An answer for the client, and what its outcome record says. By `ids` a later request may continue it."""
-
-    body: bytes
-    outcome: str
-    tokens: tuple[int, int] | None = None
-    ids: tuple[str, ...] = ()
-    verdict: Verdict | None = None
 
 
 class Answers:
@@ -63,39 +53,37 @@ class Answers:
         (`upstream_invalid`). Otherwise an unreadable answer is returned unchanged, including its placeholders.
         """
         job = partial(self.restore, exchange, status, body)
-        restored = await self._finish(exchange, status, len(body), job, Restored(body, "restore_failed"))
-        if exchange.annotated and restored.outcome == "unreadable_answer":
+        end = await self._finish(exchange, len(body), job, AnswerEnd("restore_failed", status, body=body))
+        if exchange.annotated and end.outcome == "unreadable_answer":
             raise BadUpstream("The upstream's answer is not a JSON object.", code="upstream_invalid")
-        return restored.body
+        return end.body
 
-    async def end(self, exchange: Exchange, end: StreamEnd) -> None:
+    async def end(self, exchange: Exchange, end: AnswerEnd) -> None:
         """Records the outcome of a streamed answer, after the guard's last look at all of it."""
         size = sum(len(text.text) for text in end.texts)
-        streamed = Restored(b"", end.outcome, end.tokens, end.ids)
-        job = partial(self._review, exchange, streamed, end)
-        await self._finish(exchange, end.status, size, job, streamed)
+        await self._finish(exchange, size, partial(self._review, exchange, end), end)
 
     async def _finish(
-        self, exchange: Exchange, status: int, size: int, job: Callable[[], Restored], cancelled: Restored
-    ) -> Restored:
+        self, exchange: Exchange, size: int, job: Callable[[], AnswerEnd], cancelled: AnswerEnd
+    ) -> AnswerEnd:
         """Restores or reviews an answer of `size` bytes, and records the outcome: that of `job`, or of `cancelled`.
 
         Long answers wait in the queue in which requests wait, in the turn of their caller, and are never refused: the
         upstream has answered already, and no more answers can wait than requests were admitted.
         """
-        restored = cancelled
+        end = cancelled
         try:
             if size <= _THREAD_THRESHOLD:
-                restored = job()
+                end = job()
             else:
-                restored = await self._workers.run(job, key=exchange.caller.key_id, cost=size, closes=True)
+                end = await self._workers.run(job, key=exchange.caller.key_id, cost=size, closes=True)
         finally:
-            exchange.verdict = restored.verdict
-            if exchange.resumable and restored.ids:
+            exchange.verdict = end.verdict
+            if exchange.resumable and end.ids:
                 provider, known = exchange.destination.provider, exchange.placeholders.entries()
-                self._earlier.remember(exchange.caller, provider, restored.ids, known, exchange.scope.source_urls)
-            self._records.end(exchange, restored.outcome, status, restored.tokens, sent=True)
-        return restored
+                self._earlier.remember(exchange.caller, provider, end.ids, known, exchange.urls)
+            self._records.end(exchange, end.outcome, end.status, end.tokens, sent=True)
+        return end
 
     def plan(self, exchange: Exchange, *, hold: bool = False) -> StreamPlan:
         """Returns what restoring a streamed answer takes. Only held answers are searched for new values."""
@@ -103,7 +91,7 @@ class Answers:
         guard = self._guard(exchange, reads_all=hold)
         return StreamPlan(guard, exchange.request_id, exchange.framing or "sse", note, hold)
 
-    def restore(self, exchange: Exchange, status: int, body: bytes) -> Restored:
+    def restore(self, exchange: Exchange, status: int, body: bytes) -> AnswerEnd:
         """Guards and restores a body. Never raises."""
         outcome = "answered" if status < 400 else "upstream_error"
         tokens: tuple[int, int] | None = None
@@ -122,12 +110,13 @@ class Answers:
                 wire.annotate(answer, note if status < 400 else None)
             # An answer in which nothing is restored is delivered byte for byte.
             content = dump(answer) if changed or exchange.annotated else body
-            return Restored(content, "guarded" if verdict.action == "replace" else outcome, tokens, ids, verdict)
+            outcome = "guarded" if verdict.action == "replace" else outcome
+            return AnswerEnd(outcome, status, tokens, ids=ids, body=content, verdict=verdict)
         except GatewayError:
-            return Restored(body, "unreadable_answer" if status < 400 else outcome, tokens)
+            return AnswerEnd("unreadable_answer" if status < 400 else outcome, status, tokens, body=body)
         except Exception as error:  # noqa: BLE001 - the client gets the unrestored answer
             _log.error("restoring failed: %s", type(error).__name__)
-            return Restored(body, "restore_failed", tokens)
+            return AnswerEnd("restore_failed", status, tokens, body=body)
 
     def _restore_texts(self, exchange: Exchange, answer: Body) -> tuple[Verdict, bool]:
         """Guards and restores an answer in place. Returns the verdict, and whether the answer was changed."""
@@ -147,7 +136,7 @@ class Answers:
             text.container[text.key] = content
         return verdict, bool(changes)
 
-    def _restore_stream(self, exchange: Exchange, status: int, body: bytes) -> Restored:
+    def _restore_stream(self, exchange: Exchange, status: int, body: bytes) -> AnswerEnd:
         """Restores a streamed answer of which the guard has to see every text as a whole."""
         plan = self.plan(exchange, hold=True)
         stream = AnswerStream(exchange.wire, plan, limit=len(body))
@@ -155,19 +144,19 @@ class Answers:
         end = stream.result(status)
         if not stream.has_begun and end.outcome == "answered":
             # A page of a proxy, or nothing at all.
-            return Restored(body, "unreadable_answer")
-        return self._review(exchange, Restored(content, end.outcome, end.tokens, end.ids), end)
+            return AnswerEnd("unreadable_answer", status, body=body)
+        return self._review(exchange, replace(end, body=content))
 
-    def _review(self, exchange: Exchange, restored: Restored, end: StreamEnd) -> Restored:
+    def _review(self, exchange: Exchange, end: AnswerEnd) -> AnswerEnd:
         """Has the guard look at all that was streamed. Never raises."""
         try:
             seen = self._guard(exchange).inspect(end.texts)
         except Exception as error:  # noqa: BLE001 - the answer is complete; only its report is not
             _log.error("the review of a stream failed: %s", type(error).__name__)
-            return restored
+            return end
         # Only what the guard let pass has been sent, whatever it makes of the whole.
         missed = end.action == "pass" and seen.action != "pass"
-        return restored._replace(verdict=replace(seen, action="flag" if missed else end.action))
+        return replace(end, verdict=replace(seen, action="flag" if missed else end.action))
 
     def _guard(self, exchange: Exchange, *, reads_all: bool = True) -> AnswerGuard:
         """Returns the guard of an answer. One that does not read all of it can be sent to another process."""
@@ -175,5 +164,6 @@ class Answers:
         types, detect = self._types, partial(self._patterns.detect, own=placeholders) if reads_all else None
         if not reads_all:
             types = {name: types[name] for name in types.keys() & placeholders.vocabulary.types}
-        context = GuardContext(placeholders, exchange.scope, exchange.body, types)
+        scope = RestoreScope(policy.restore.urls, exchange.urls)
+        context = GuardContext(placeholders, scope, exchange.body, types)
         return AnswerGuard(context, policy.guard, policy.restore, detect)

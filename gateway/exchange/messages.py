@@ -6,7 +6,7 @@ from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
 from gateway.exchange.answer_guard import AnswerGuard
-from gateway.guard.verdict import GuardAction
+from gateway.guard.verdict import GuardAction, Verdict
 from gateway.http.types import Address, Field
 from gateway.models import ReceiptRef
 from gateway.wires import AnswerText, Body, Framing
@@ -60,19 +60,22 @@ class StreamPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class StreamEnd:
-    """How a streamed answer ended, and what it said.
+class AnswerEnd:
+    """How an answer ended, for its outcome record.
 
-    `action` is the strictest of the guard's actions so far. `texts` are protected, as the upstream sent them. By `ids`
-    a later request may continue the answer.
+    `action` is the strictest of the guard's actions while the answer streamed, and `texts` are what it said: protected,
+    as the upstream sent them. By `ids` a later request may continue the answer. `body` is what the client gets of an
+    answer that did not stream. `verdict` is the guard's on the whole answer.
     """
 
     outcome: str
     status: int
-    tokens: tuple[int, int] | None
-    action: GuardAction
-    texts: Sequence[AnswerText] = field(repr=False)
+    tokens: tuple[int, int] | None = None
+    action: GuardAction = "pass"
+    texts: Sequence[AnswerText] = field(default=(), repr=False)
     ids: tuple[str, ...] = ()
+    body: bytes = field(default=b"", repr=False)
+    verdict: Verdict | None = None
 
 
 class ForwardedRequest(NamedTuple):
@@ -140,7 +143,7 @@ class Gateway(Protocol):
         Returns the answer for the client, and the guard's verdict on it as in the answer's `svc.guard`.
         """
 
-    async def end(self, request_id: str, end: StreamEnd) -> dict[str, Any] | None:
+    async def end(self, request_id: str, end: AnswerEnd) -> dict[str, Any] | None:
         """Records the outcome of a streamed answer, and returns the guard's verdict on all of it."""
 
     async def edit(self, request_id: str, edited: bytes) -> ForwardedRequest:

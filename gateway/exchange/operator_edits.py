@@ -19,6 +19,8 @@ from gateway.exchange.leak_search import LeakSearch
 from gateway.exchange.records import Records
 from gateway.exchange.state import Exchange
 from gateway.http.strict_json import dump, parse_object
+from gateway.models import PrivacyMode
+from gateway.policy import Policy
 from gateway.policy.generalization import default_generalization
 from gateway.protection.protector import Protector
 from gateway.receipts import Receipt
@@ -67,16 +69,17 @@ class OperatorEdits:
             raise EditRefused.because("attachments cannot be added. Edit only texts.")
         original = read(parse_object(source))
         texts_before, texts_after = LeakSearch(before.texts()), LeakSearch(after.texts())
-        private = {*self._hidden(after, exchange), *self._hidden(original, exchange)}
+        mode = original.privacy_mode
+        private = {*self._hidden(after, exchange.policy, mode), *self._hidden(original, exchange.policy, mode)}
         if any(texts_after.holds(value) and not texts_before.holds(value) for value in private):
             raise EditRefused.because(
                 "it adds private text that the protected request does not hold. Remove that text."
             )
         return dump(body), sum(map(estimate, after.texts()))
 
-    def _hidden(self, conversation: Conversation, exchange: Exchange) -> Iterator[str | date]:
+    def _hidden(self, conversation: Conversation, policy: Policy, mode: PrivacyMode) -> Iterator[str | date]:
         """Yields the values that the policy hides in a conversation, each part of a name, and the day of a date."""
-        found = self._protector.find(conversation.blocks, exchange.policy, exchange.mode, block=False)
+        found = self._protector.find(conversation.blocks, policy, mode, block=False)
         for block, result in zip(conversation.blocks, found, strict=True):
             texts = (text for field in block for text in field.texts)
             for text, spans in zip(texts, result.spans, strict=True):

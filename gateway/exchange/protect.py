@@ -18,7 +18,7 @@ from gateway.exchange.state import Exchange
 from gateway.http.strict_json import dump
 from gateway.http.types import Field
 from gateway.models import Caller, PrivacyMode
-from gateway.placeholders import Placeholders, RestoreScope, conversation_key
+from gateway.placeholders import Placeholders, conversation_key
 from gateway.policy import Policy, PolicyRegistry
 from gateway.protection.protector import Protected, Protector
 from gateway.text.token_estimate import estimate, weigh
@@ -84,7 +84,6 @@ class Protection:
         check_call(wire, exchange.parsed, exchange.caller, exchange.destination, exchange.path)
         param = "svc_policy" if exchange.operation == "chat" else "policy_id"
         exchange.policy = self.policy(conversation.policy_id, exchange.caller, param=param)
-        exchange.mode = conversation.privacy_mode
         exchange.framing = conversation.framing if conversation.stream else None
         exchange.resumable = conversation.resumable
         return conversation
@@ -110,7 +109,7 @@ class Protection:
         opening = conversation_key(key, caller, conversation.opening) if before_seed else b""
         own = conversation_key(key, caller, conversation.seed)
         exchange.placeholders = Placeholders(own, earlier.known, opening_blocks=before_seed, opening_key=opening)
-        exchange.scope = RestoreScope(exchange.policy.restore.urls, earlier.urls)
+        exchange.urls = earlier.urls
 
     async def _hide(self, exchange: Exchange, conversation: Conversation) -> None:
         """Hides private values in the texts, and searches the head of the call for them."""
@@ -121,26 +120,25 @@ class Protection:
             if not clean(destination.model, self._patterns, policy, remember_for=exchange.caller.remembered_as):
                 raise BadRequest("`model` is not the name of a model.", param="model")
             protected, assessment = self.hide(conversation, policy, placeholders, exchange.caller, advice=False)
-            hidden = [entry.value for entry in placeholders.entries()]
-            return protected, assessment, self._headers(exchange, hidden)
+            return protected, assessment, self._headers(exchange, conversation)
 
         found = await self.work(job, exchange.caller, conversation.texts(), destination)
         exchange.protected, exchange.assessment, exchange.headers = found
-        urls = exchange.protected.urls | exchange.scope.source_urls
-        exchange.scope = RestoreScope(policy.restore.urls, urls)
+        exchange.urls |= exchange.protected.urls
 
     async def forwarded_headers(self, exchange: Exchange) -> list[Field]:
         """Returns the header fields of a call without text. Raises BadRequest."""
-        exchange.policy, exchange.mode = self.policy(None, exchange.caller), PrivacyMode.STANDARD
+        exchange.policy = self.policy(None, exchange.caller)
         job = partial(self._headers, exchange)
         return await self.work(job, exchange.caller, destination=exchange.destination)
 
-    def _headers(self, exchange: Exchange, hidden: Sequence[str] = ()) -> list[Field]:
+    def _headers(self, exchange: Exchange, conversation: Conversation | None = None) -> list[Field]:
+        hidden = [entry.value for entry in exchange.placeholders.entries()] if conversation else []
         return forwarded_headers(
             exchange.destination,
             self.protector,
             exchange.policy,
-            exchange.mode,
+            conversation.privacy_mode if conversation else PrivacyMode.STANDARD,
             hidden,
             patterns=self._patterns,
             remember_for=exchange.caller.remembered_as,

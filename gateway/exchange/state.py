@@ -6,8 +6,8 @@ from gateway.assessment import Assessment
 from gateway.exchange.destination import Destination
 from gateway.guard import Verdict
 from gateway.http.types import Field
-from gateway.models import Caller, PrivacyMode
-from gateway.placeholders import Placeholders, RestoreScope
+from gateway.models import Caller
+from gateway.placeholders import Placeholders
 from gateway.policy import Policy
 from gateway.protection.protector import Protected
 from gateway.receipts import Receipt, shown_to
@@ -22,9 +22,10 @@ class Exchange:
     protected, `source` the request as received, kept only where an operator may edit it. `may_stream` permits a
     streamed answer; `annotated` says that the client gets the `svc` member with its answer.
 
-    Protection sets the others: `body` and `headers` are what may go to `destination`. `framing` is set if the answer
-    may be a stream, `resumable` if a later request may continue it. `edit` is the request id of the receipt of an
-    operator's edit.
+    Protection sets the others: `body` and `headers` are what may go to `destination`. `urls` are the URLs with
+    placeholders in the source texts, including those of the answer that the request continues. `framing` is set if the
+    answer may be a stream, `resumable` if a later request may continue it. `edit` is the request id of the receipt of
+    an operator's edit.
     """
 
     request_id: str
@@ -39,13 +40,12 @@ class Exchange:
     annotated: bool = False
 
     policy: Policy = field(init=False, repr=False)
-    mode: PrivacyMode = field(init=False, repr=False)
     placeholders: Placeholders = field(init=False, repr=False)
-    scope: RestoreScope = field(init=False, repr=False)
     protected: Protected = field(init=False, repr=False)
     assessment: Assessment = field(init=False, repr=False)
     body: bytes = field(init=False, repr=False)
     headers: list[Field] = field(init=False, repr=False)
+    urls: frozenset[str] = field(init=False, repr=False)
     receipt: Receipt = field(init=False, repr=False)
     framing: Framing | None = None
     resumable: bool = False

@@ -11,12 +11,12 @@ from gateway.auth.key_permissions import check_scope
 from gateway.container import Container
 from gateway.errors import EditRefused, GatewayError, InternalError, UpgradeRefused
 from gateway.exchange.messages import (
+    AnswerEnd,
     Call,
     CheckedHead,
     ForwardedRequest,
     Listener,
     NativeResponse,
-    StreamEnd,
 )
 from gateway.exchange.state import Exchange
 from gateway.models import Caller, ReceiptRef, Scope
@@ -151,7 +151,7 @@ class Dispatcher:
         restored = await self._answers.close(exchange, status, body)
         return restored, exchange.verdict.as_dict() if exchange.verdict else None
 
-    async def end(self, request_id: str, end: StreamEnd) -> dict[str, Any] | None:
+    async def end(self, request_id: str, end: AnswerEnd) -> dict[str, Any] | None:
         exchange = self._exchanges.pop(request_id, None)
         if exchange is None:
             return None

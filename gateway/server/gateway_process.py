@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gateway.config.settings import Settings, SettingsError
 from gateway.errors import GatewayError, InternalError, Unavailable
 from gateway.exchange.messages import (
+    AnswerEnd,
     Call,
     CheckedHead,
     ForwardedRequest,
     Gateway,
     NativeResponse,
-    StreamEnd,
 )
 from gateway.workers.cores import share_one_core
 from gateway.workers.event_loop import run
@@ -76,7 +76,7 @@ class RemoteGateway:
         restored: tuple[bytes, dict[str, Any] | None] = await self._call("close", request_id, status, body)
         return restored
 
-    async def end(self, request_id: str, end: StreamEnd) -> dict[str, Any] | None:
+    async def end(self, request_id: str, end: AnswerEnd) -> dict[str, Any] | None:
         verdict: dict[str, Any] | None = await self._call("end", request_id, end)
         return verdict
 

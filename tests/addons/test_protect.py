@@ -14,8 +14,8 @@ from addons.fail_closed import DEAD_END
 from addons.metered_reader import ClientGone
 from gateway.errors import BadUpstream, Forbidden, GatewayError, NotFound, Unauthorized, Unavailable
 from gateway.exchange.messages import (
+    AnswerEnd,
     CheckedHead,
-    StreamEnd,
 )
 from tests.addons.protected_flows import (
     FORWARDED,
@@ -353,7 +353,7 @@ async def test_a_stream_is_recorded_at_its_end(bench: Bench, result: Exception |
     assert pieces == [b'data: {"choices":[]}\n\n']
     await bench.after("response", flow=flow)
     _, end = bench.gateway.given
-    assert isinstance(end, StreamEnd)
+    assert isinstance(end, AnswerEnd)
     assert (end.outcome, end.status, bench.gateway.calls) == ("answered", 200, ["open", "end"])
     assert bench.gateway.told == told
     assert bench.states.of(flow) is None

@@ -9,7 +9,7 @@ import orjson
 
 from gateway.errors import BadUpstream, GatewayError
 from gateway.exchange.answer_guard import CONTENT_FILTERED, Withheld
-from gateway.exchange.messages import StreamEnd, StreamPlan
+from gateway.exchange.messages import AnswerEnd, StreamPlan
 from gateway.exchange.streaming.channels import Channel
 from gateway.exchange.streaming.framing import Event, reader
 from gateway.http.strict_json import dump
@@ -86,12 +86,12 @@ class AnswerStream:
             self._outcome = "answered"
         return b"".join(rest)
 
-    def result(self, status: int) -> StreamEnd:
+    def result(self, status: int) -> AnswerEnd:
         """Returns how it ended, for the outcome record."""
         grown = [channel.part for channel in self._channels.values()]
         given = self._tokens
         tokens = (given[0] or 0, given[1] or 0) if any(count is not None for count in given) else None
-        return StreamEnd(self._outcome, status, tokens, self._guarded.action, [*grown, *self._texts], self._ids)
+        return AnswerEnd(self._outcome, status, tokens, self._guarded.action, [*grown, *self._texts], self._ids)
 
     def _safely(self, events: Iterator[Event], *, last: bool = False) -> Iterator[bytes]:
         try:

@@ -13,7 +13,7 @@ from gateway.container import Container
 from gateway.errors import BadUpstream, Unavailable
 from gateway.exchange.answer import _THREAD_THRESHOLD
 from gateway.exchange.destination import Destination
-from gateway.exchange.messages import StreamEnd
+from gateway.exchange.messages import AnswerEnd
 from gateway.exchange.state import Exchange
 from gateway.models import Caller, Scope
 from gateway.wires import AnswerText, Body
@@ -74,7 +74,7 @@ async def test_closing_that_is_cancelled_is_recorded(container: Container, strea
     exchange, done = await exchange_of(container), threading.Event()
     others = occupied(container, done)
     text = AnswerText(None, "text", "word " * _THREAD_THRESHOLD)
-    end = StreamEnd("answered", 200, (1, 2), "pass", [text])
+    end = AnswerEnd("answered", 200, (1, 2), "pass", [text])
     answers = container.answers
     closing = asyncio.ensure_future(
         answers.end(exchange, end) if streamed else answers.close(exchange, 200, answer(exchange))
@@ -120,6 +120,6 @@ async def test_a_guard_that_fails_leaves_the_answer_protected(
     assert await container.answers.close(whole, 200, body) == body
     assert await outcome(container, whole) == "restore_failed"
     # A stream has been delivered; only the report is missing.
-    await container.answers.end(streamed, StreamEnd("answered", 200, None, "pass", [AnswerText(None, "text", "a")]))
+    await container.answers.end(streamed, AnswerEnd("answered", 200, None, "pass", [AnswerText(None, "text", "a")]))
     assert await outcome(container, streamed) == "answered"
     assert streamed.verdict is None

@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 
 from gateway.exchange.answer_guard import AnswerGuard
-from gateway.exchange.messages import StreamEnd, StreamPlan
+from gateway.exchange.messages import AnswerEnd, StreamPlan
 from gateway.exchange.streaming import AnswerStream
 from gateway.guard import GuardContext
 from gateway.placeholders import Placeholders, RestoreScope
@@ -48,7 +48,7 @@ def plan(placeholders: Placeholders, request: Any = None, guard: Any = None, **m
     return StreamPlan(AnswerGuard(context, guard, more.pop("restore", RestoreDocument())), "req_1", **more)
 
 
-def replay(wire: Wire, pieces: Iterable[bytes], of: StreamPlan) -> tuple[bytes, StreamEnd]:
+def replay(wire: Wire, pieces: Iterable[bytes], of: StreamPlan) -> tuple[bytes, AnswerEnd]:
     """Returns what the client gets for the pieces of a body, and how it ended."""
     stream = AnswerStream(wire, of, limit=1 << 24)
     got = b"".join([*(stream.feed(piece) for piece in pieces), stream.finish()])

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from gateway.exchange.answer_guard import CONTENT_FILTERED
-from gateway.exchange.messages import StreamEnd
+from gateway.exchange.messages import AnswerEnd
 from gateway.policy.document import GuardDocument
 from gateway.wires import Body
 from gateway.wires.gemini import WIRE
@@ -33,7 +33,7 @@ def write(value: Any) -> Any:
     return orjson.loads(written(orjson.dumps(value).decode(), OF))
 
 
-def replayed(bodies: Iterable[Body], framing: str = "sse", **more: Any) -> tuple[bytes, StreamEnd]:
+def replayed(bodies: Iterable[Body], framing: str = "sse", **more: Any) -> tuple[bytes, AnswerEnd]:
     rules = plan(PLACEHOLDERS, REQUEST, more.pop("guard", GuardDocument()), framing=framing, note=NOTE, **more)
     return replay(WIRE, [framed(bodies, framing)], rules)
 

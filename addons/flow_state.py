@@ -9,7 +9,6 @@ from weakref import WeakKeyDictionary, finalize
 from mitmproxy import http
 from mitmproxy.proxy.mode_specs import ReverseMode
 
-from addons.flow_copies import Notes
 from addons.streamed_answers import StreamedAnswer
 from gateway.exchange.messages import ForwardedRequest, Listener
 from gateway.models import ReceiptRef
@@ -24,9 +23,9 @@ class FlowState:
     `target` is the host, port and scheme the client asked for, later those the request is forwarded to; until
     protection succeeds, the flow itself points to a dead end. `accepted` is set once the request is complete and the
     gateway handles it. `headers` are the client's own, including credentials. `forwarded` is the protected request,
-    `answer` the client's answer and `guard` the verdict on it. `shown` is the copy that operators see, with its
-    `notes`; `receipt` names the receipt of a call that was not forwarded. `late` tells that the upstream timed out.
-    `stream` is the answer while it streams. `watch` reports a flow that is dropped before it ends.
+    `answer` the client's answer and `guard` the verdict on it. `shown` is the copy that operators see;
+    `receipt` names the receipt of a call that was not forwarded. `late` tells that the upstream timed out. `stream` is
+    the answer while it streams. `watch` reports a flow that is dropped before it ends.
     """
 
     request_id: str
@@ -42,7 +41,6 @@ class FlowState:
     answer: bytes | None = field(default=None, repr=False)
     guard: dict[str, Any] | None = None
     shown: http.HTTPFlow | None = field(default=None, repr=False)
-    notes: Notes | None = None
     receipt: ReceiptRef | None = None
     late: bool = False
     stream: StreamedAnswer | None = field(default=None, repr=False)

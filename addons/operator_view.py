@@ -4,12 +4,14 @@ Does nothing without mitmweb.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 from mitmproxy import ctx, flow, http
 from mitmproxy.addons.view import View
 
 from addons import flow_copies
-from addons.flow_copies import UNKNOWN_HOST, Notes, code_of, plain_path, request_id_of, summary
+from addons.flow_copies import UNKNOWN_HOST, Notes, code_of, metadata_of, plain_path, request_id_of, summary
 from addons.flow_state import FlowState
 from gateway.errors import GatewayError
 from gateway.exchange.messages import Listener, NativeResponse
@@ -61,18 +63,18 @@ class Review:
         receipt = forwarded.receipt.body if forwarded.receipt else None
         decision = "protected" if receipt else "passed"
         wire = state.wire.id if state.wire else ""
-        state.notes = Notes(state.request_id, receipt, forwarded.placeholders, decision=decision, wire=wire)
         state.shown = flow_copies.flow_copy(flow)
-        self._put_notes(flow, state)
+        notes = Notes(state.request_id, receipt, forwarded.placeholders, decision=decision, wire=wire)
+        notes.put(state.shown)
+        self._note(flow, state.shown)
         self._add(view, state.shown)
 
     def edited(self, flow: http.HTTPFlow, state: FlowState, receipt: ReceiptRef) -> None:
         """Shows an operator's edit that was accepted."""
         flow.marked = EDITED
         flow.comment = f"edited: #{receipt.sequence} · {flow.comment}"
-        if state.notes is not None:
-            state.notes.edit = receipt.request_id
-        self._show_request(flow, state)
+        if state.shown is not None:
+            self._show_request(flow, state.shown, edit=receipt.request_id)
 
     def answered(self, flow: http.HTTPFlow, state: FlowState, instead: GatewayError | None = None) -> None:
         """Shows the upstream's answer. `instead` is the error that the client gets in its place."""
@@ -83,11 +85,10 @@ class Review:
         if instead is not None:
             flow.marked = REFUSED
             flow.comment = f"answer stopped: {instead.code} · {flow.comment}"
-        if state.shown is None or state.notes is None:
+        if state.shown is None:
             return
-        state.notes.guard = verdict
         flow_copies.answer(state.shown, flow)
-        self._put_notes(flow, state)
+        self._note(flow, state.shown, guard=verdict)
         self._update(state.shown)
 
     def failed(self, failed: http.HTTPFlow, state: FlowState) -> None:
@@ -101,16 +102,15 @@ class Review:
 
     def refused(self, flow: http.HTTPFlow, state: FlowState, error: GatewayError) -> None:
         """Shows a refusal. The flow holds the client's answer."""
-        if state.shown is None or state.notes is None:
+        if state.shown is None:
             self._list_metadata(flow, state, error.status, error.code, state.receipt)
         elif state.cleared:
             self.answered(flow, state, error)
         else:
-            state.notes.refusal, state.notes.decision = error.code, "refused"
             flow.marked = REFUSED
             flow.comment = f"{error.code} · {flow.comment}"
             # Discards the operator's edit, which may hold what must not be forwarded.
-            self._show_request(flow, state)
+            self._show_request(flow, state.shown, refusal=error.code, decision="refused")
             state.shown.request.data.host, state.shown.request.data.port, scheme = state.target
             state.shown.request.data.scheme = scheme.encode()
             self.answered(flow, state)
@@ -175,19 +175,20 @@ class Review:
         host, port, scheme = state.target
         return scheme, host if self._intercepts(host, port) else UNKNOWN_HOST, port
 
-    def _show_request(self, flow: http.HTTPFlow, state: FlowState) -> None:
+    def _show_request(self, flow: http.HTTPFlow, shown: http.HTTPFlow, **notes: Any) -> None:
         """Shows the current request and drops the backup, so that an edit cannot be reverted."""
-        if state.shown is not None:
-            state.shown.request = flow_copies.request(flow)
-            state.shown._backup = None
-            self._put_notes(flow, state)
-            self._update(state.shown)
+        shown.request = flow_copies.request(flow)
+        shown._backup = None
+        self._note(flow, shown, **notes)
+        self._update(shown)
 
-    def _put_notes(self, flow: http.HTTPFlow, state: FlowState) -> None:
-        if state.shown is not None and state.notes is not None:
-            for each in (state.shown, flow):
-                state.notes.put(each)
-            state.shown.marked, state.shown.comment = flow.marked, flow.comment
+    def _note(self, flow: http.HTTPFlow, shown: http.HTTPFlow, **changed: Any) -> None:
+        """Changes the notes on a flow and its copy, which also gets the flow's marker and comment."""
+        notes = metadata_of(shown)
+        if notes is not None:
+            for each in (shown, flow):
+                replace(notes, **changed).put(each)
+        shown.marked, shown.comment = flow.marked, flow.comment
 
     def _update(self, changed: http.HTTPFlow) -> None:
         view = self.view

@@ -22,7 +22,7 @@ from gateway.http.methods import METHODS
 from gateway.http.strict_json import check_media_type, parse_object
 from gateway.http.types import Field
 from gateway.models import Caller, Scope
-from gateway.surfaces import Surface, SurfaceRegistry, UpstreamSurface
+from gateway.surfaces import SurfaceRegistry, UpstreamSurface
 from gateway.wires import Body, Wire, Wires
 from gateway.wires.other_json import OTHER_JSON
 from gateway.wires.unknown_calls import BEYOND_JSON, is_bedrock, is_beyond_json, telemetry_route, unknown_path
@@ -157,28 +157,19 @@ class Admission:
     ) -> Destination:
         """Returns the configured upstream or the surface for a request to `path`. The latter has no `url`.
 
-        Raises as `destination_at` does; BadRequest and NotFound (`model_not_found`) for the model.
+        Where the client sends its gateway key as `X-SVC-Key`, its own credentials are forwarded to the upstream. Raises
+        BadRequest and NotFound (`model_not_found`) for the model; BadRequest for a repeated credential and for a
+        gateway key in a header that would be forwarded.
         """
-        place = path.partition("?")[0]
+        place, _, query = path.partition("?")
+        query, _ = take_keys(query)
         asked = wire.model(body, place)
         if not body and asked == CONFIGURED_UPSTREAM:
             # A read of an answer by its id, which only the upstream that gave it knows.
             asked = self._earlier.provider(caller, wire.read(body, place).continues) or asked
         surface, model = self._surfaces.resolve(asked, wire.family)
-        return self.destination_at(surface, model, wire, path, fields)
-
-    def destination_at(
-        self, surface: Surface, model: str, wire: Wire, path: str, fields: Sequence[Field]
-    ) -> Destination:
-        """Returns the destination of a request to `path` that `surface` serves.
-
-        Where the client sends its gateway key as `X-SVC-Key`, its own credentials are forwarded to the upstream. Raises
-        BadRequest for a repeated credential and for a gateway key in a header that would be forwarded.
-        """
-        place, _, query = path.partition("?")
-        query, _ = take_keys(query)
         if not isinstance(surface, UpstreamSurface):
-            return Destination(model, surface.trust, query=query)
+            return Destination(model, surface.trust, surface=surface.id, query=query)
         refuse_repeated(fields)
         config, own = surface.config, self._callers.own_credentials(fields)
         self._callers.refuse_gateway_key(forwardable(fields, self._forward))
@@ -188,7 +179,7 @@ class Admission:
             model,
             config.trust,
             f"{url}?{query}" if query else url,
-            config.name,
+            surface.id,
             config.timeout_seconds,
             fields,
             path=f"/{method}",

@@ -53,8 +53,8 @@ class ChatHandler:
     ) -> tuple[Exchange, int, bytes]:
         """Serves a request to its end. Returns the exchange, the status and the body for the client."""
         place = path.partition("?")[0]
-        surface, model = self._surfaces.resolve(wire.model(body, place), wire.family)
-        destination = self._admission.destination_at(surface, model, wire, path, fields)
+        destination = self._admission.destination_for(wire, body, path, fields, caller)
+        surface = self._surfaces.named(destination.surface)
         exchange = Exchange(
             new_request_id(), wire, caller, destination, body, place, may_stream=self._streaming, annotated=True
         )

@@ -12,8 +12,8 @@ from gateway.models import Trust
 class Destination:
     """Where a call goes: to `url`, or without one to a surface of the gateway itself, which gets no headers.
 
-    `model` is the model's name there, `trust` tells whether that is inside the trust boundary. `upstream` is the name
-    of a configured upstream; it is empty for a host that the client chose. An answer may take `timeout_seconds`.
+    `model` is the model's name there, `trust` tells whether that is inside the trust boundary. `surface` is the id of
+    what answers; it is empty for a host that the client chose. An answer may take `timeout_seconds`.
 
     `fields` and `query` are the client's; so is `path`, which is empty where the gateway defines it. `credential` is a
     header field that replaces the client's credentials; without it, those named in `credentials` are forwarded.
@@ -23,7 +23,7 @@ class Destination:
     model: str
     trust: Trust = Trust.EXTERNAL
     url: str = field(default="", repr=False)
-    upstream: str = ""
+    surface: str = ""
     timeout_seconds: float | None = None
     fields: Sequence[Field] = field(default=(), repr=False)
     path: str = field(default="", repr=False)
@@ -31,6 +31,11 @@ class Destination:
     credential: Field | None = field(default=None, repr=False)
     credentials: frozenset[bytes] = frozenset()
     forward: frozenset[bytes] = frozenset()
+
+    @property
+    def upstream(self) -> str:
+        """The name of the configured upstream, if it is one."""
+        return self.surface if self.url else ""
 
     @property
     def provider(self) -> str:

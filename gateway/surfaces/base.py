@@ -162,6 +162,10 @@ class SurfaceRegistry:
         """Whether any surface is inside the trust boundary."""
         return any(surface.trust is Trust.LOCAL for surface in self._surfaces)
 
+    def named(self, surface_id: str) -> Surface:
+        """Returns the surface with an id."""
+        return self._by_id[surface_id]
+
     def resolve(self, model: object, family: Family = "openai") -> tuple[Surface, str]:
         """Returns the surface of a family for a model's name, and the name to request from it.
 

@@ -10,7 +10,7 @@ from secrets import token_bytes
 from time import monotonic
 
 from gateway.auth.credentials import CREDENTIAL_HEADERS
-from gateway.exchange.messages import Call, CheckedHead
+from gateway.exchange.messages import Call
 
 
 class AcceptedHeads:
@@ -21,19 +21,20 @@ class AcceptedHeads:
         self._most = most
         self._clock = clock
         self._key = token_bytes(32)
-        self._heads: OrderedDict[bytes, tuple[float, CheckedHead]] = OrderedDict()
+        self._heads: OrderedDict[bytes, tuple[float, str]] = OrderedDict()
 
-    def find(self, call: Call) -> CheckedHead | None:
-        until, head = self._heads.get(self._name(call), (0.0, None))
-        return head if self._clock() < until else None
+    def find(self, call: Call) -> str | None:
+        """Returns the id of the key, if the head was accepted."""
+        until, owner = self._heads.get(self._name(call), (0.0, None))
+        return owner if self._clock() < until else None
 
-    def add(self, call: Call, head: CheckedHead) -> None:
+    def add(self, call: Call, owner: str) -> None:
         """Remembers a head, unless it belongs to no caller: public pages have a limit of their own."""
-        if not head.owner:
+        if not owner:
             return
         name = self._name(call)
         self._heads.pop(name, None)
-        self._heads[name] = (self._clock() + self._seconds, head)
+        self._heads[name] = (self._clock() + self._seconds, owner)
         if len(self._heads) > self._most:
             self._heads.popitem(last=False)
 

@@ -50,7 +50,8 @@ class Protect:
     """The addon. `intercepts` tells whether the proxy may decrypt traffic to a host and port.
 
     `check_host` raises GatewayError for a host to which nothing may pass unprotected. Answers may have at most `limit`
-    bytes. `key_search` finds the gateway's own keys.
+    bytes, requests `body_limit` bytes, and those for public pages `page_limit` bytes. `key_search` finds the gateway's
+    own keys.
     """
 
     def __init__(
@@ -64,6 +65,8 @@ class Protect:
         intercepts: Callable[[str, int], bool],
         check_host: Callable[[str, int], None],
         limit: int,
+        body_limit: int,
+        page_limit: int,
         key_search: KeySearch,
     ) -> None:
         self._gateway = gateway
@@ -74,6 +77,8 @@ class Protect:
         self._intercepts = intercepts
         self._check_host = check_host
         self._limit = limit
+        self._body_limit = body_limit
+        self._page_limit = page_limit
         self._key_search = key_search
         self._wires = Wires.discover()
         self._accepted = AcceptedHeads()
@@ -110,17 +115,18 @@ class Protect:
             client.body_limit = _SMALL_BODY
             return
         call = _call(flow, state, b"", editable=False)
-        head = self._accepted.find(call)
-        if head is None:
+        owner = self._accepted.find(call)
+        if owner is None:
             with client.held_back() if client is not None else nullcontext():
-                head = await self._gateway.check_head(call)
-            self._accepted.add(call, head)
+                owner = await self._gateway.check_head(call)
+            self._accepted.add(call, owner)
+        limit = self._body_limit if owner else self._page_limit
         declared = expected_http_body_size(flow.request)
-        if declared is not None and declared > head.body_limit:
-            raise too_large(head.body_limit)
+        if declared is not None and declared > limit:
+            raise too_large(limit)
         if client is not None:
-            self._clients.make_room(client, head.owner, declared or min(head.body_limit, _UNDECLARED_BODY))
-            client.body_limit = head.body_limit
+            self._clients.make_room(client, owner, declared or min(limit, _UNDECLARED_BODY))
+            client.body_limit = limit
 
     def _pass_through(self, request: http.Request) -> None:
         """Forwards a request to a host that is not intercepted, without the header fields meant for this proxy."""

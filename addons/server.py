@@ -81,6 +81,8 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
                 intercepts=intercepts,
                 check_host=unprotected.check,
                 limit=settings.response_limit_bytes,
+                body_limit=settings.body_limit_bytes,
+                page_limit=min(settings.head_limit_bytes, settings.body_limit_bytes),
                 key_search=KeySearch.of(settings.api_key),
             )
             web = (settings.web_host, settings.web_port) if settings.web else None

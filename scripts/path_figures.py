@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-MOST_TYPES = 30
+MOST_TYPES = 24
 MOST_CALLS = 6
 
 # From the listener's hooks to the restored answer.

@@ -15,7 +15,7 @@ from gateway.errors import NotFound, UnsupportedMedia, UpgradeRefused
 from gateway.exchange.destination import Destination
 from gateway.exchange.earlier_answers import EarlierAnswers
 from gateway.exchange.header_policy import forwardable
-from gateway.exchange.messages import Call, CheckedHead, Listener, NativeResponse
+from gateway.exchange.messages import Call, Listener, NativeResponse
 from gateway.exchange.state import Exchange
 from gateway.http.content_encoding import decode
 from gateway.http.methods import METHODS
@@ -44,16 +44,17 @@ class Admission:
         self._earlier = earlier
         self._forward = frozenset(name.encode() for name in settings.forward_headers)
 
-    def check_head(self, call: Call) -> CheckedHead:
-        """Checks a call of which only the head has arrived. Raises GatewayError."""
-        settings = self._settings
+    def check_head(self, call: Call) -> str:
+        """Checks a call of which only the head has arrived. Returns the id of its key, if it needs one.
+
+        Raises GatewayError.
+        """
         path, _, query = call.path.partition("?")
         refuse_signed(call.fields, query)
         refuse_repeated(call.fields)
         if call.listener is not Listener.PROXY and not path.startswith("/v1/") and not call.wire:
-            # Public pages, none of which takes a body.
-            return CheckedHead(min(settings.head_limit_bytes, settings.body_limit_bytes))
-        return CheckedHead(settings.body_limit_bytes, self.caller_of(call).key_id)
+            return ""
+        return self.caller_of(call).key_id
 
     def caller_of(self, call: Call) -> Caller:
         """Returns the caller without counting the call. Raises GatewayError."""

@@ -112,23 +112,17 @@ class NativeResponse(NamedTuple):
     guard: str | None = None
 
 
-class CheckedHead(NamedTuple):
-    """Facts about a call from its head: how many bytes of body may be read, and the caller, if it is known."""
-
-    body_limit: int
-    owner: str = ""
-
-
 class Gateway(Protocol):
     """The calls of a listener to the gateway. A request is known by its id from `open` to `close` or `fail`."""
 
     async def check_proxy_key(self, key: str) -> None:
         """Checks the gateway key of a proxy client. Raises GatewayError."""
 
-    async def check_head(self, call: Call) -> CheckedHead:
+    async def check_head(self, call: Call) -> str:
         """Checks a call of which only the head has arrived. `open` checks it again, so a caller may be remembered.
 
-        Raises GatewayError; a call that needs a key and has no valid one is refused here.
+        Returns the id of the caller's key, or "" for a public page, which takes no body. Raises GatewayError; a call
+        that needs a key and has no valid one is refused here.
         """
 
     async def open(self, call: Call) -> ForwardedRequest | NativeResponse:

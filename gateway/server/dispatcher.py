@@ -10,14 +10,7 @@ from gateway.api.asgi_client import AsgiApp, serve
 from gateway.auth.key_permissions import check_scope
 from gateway.container import Container
 from gateway.errors import EditRefused, GatewayError, InternalError, UpgradeRefused
-from gateway.exchange.messages import (
-    AnswerEnd,
-    Call,
-    CheckedHead,
-    ForwardedRequest,
-    Listener,
-    NativeResponse,
-)
+from gateway.exchange.messages import AnswerEnd, Call, ForwardedRequest, Listener, NativeResponse
 from gateway.exchange.state import Exchange
 from gateway.models import Caller, ReceiptRef, Scope
 from gateway.usage import count_other_call
@@ -49,7 +42,7 @@ class Dispatcher:
         finally:
             self._audit.note(self._callers.key_id([field]), "proxy", outcome)
 
-    async def check_head(self, call: Call) -> CheckedHead:
+    async def check_head(self, call: Call) -> str:
         try:
             return self._admission.check_head(call)
         except GatewayError as error:

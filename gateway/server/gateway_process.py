@@ -19,14 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gateway.config.settings import Settings, SettingsError
 from gateway.errors import GatewayError, InternalError, Unavailable
-from gateway.exchange.messages import (
-    AnswerEnd,
-    Call,
-    CheckedHead,
-    ForwardedRequest,
-    Gateway,
-    NativeResponse,
-)
+from gateway.exchange.messages import AnswerEnd, Call, ForwardedRequest, Gateway, NativeResponse
 from gateway.workers.cores import share_one_core
 from gateway.workers.event_loop import run
 from gateway.workers.memory import bound_free_memory, trim, use_huge_pages
@@ -64,8 +57,8 @@ class RemoteGateway:
     async def check_proxy_key(self, key: str) -> None:
         await self._call("check_proxy_key", key)
 
-    async def check_head(self, call: Call) -> CheckedHead:
-        checked: CheckedHead = await self._call("check_head", call)
+    async def check_head(self, call: Call) -> str:
+        checked: str = await self._call("check_head", call)
         return checked
 
     async def open(self, call: Call) -> ForwardedRequest | NativeResponse:

@@ -17,12 +17,7 @@ from addons.protect import Protect
 from gateway.auth.credentials import KeySearch
 from gateway.errors import Forbidden
 from gateway.exchange.answer_guard import AnswerGuard
-from gateway.exchange.messages import (
-    CheckedHead,
-    ForwardedRequest,
-    NativeResponse,
-    StreamPlan,
-)
+from gateway.exchange.messages import ForwardedRequest, NativeResponse, StreamPlan
 from gateway.guard import GuardContext
 from gateway.models import ReceiptRef
 from gateway.placeholders import Placeholders, RestoreScope
@@ -31,6 +26,7 @@ from gateway.wires import chat_completions
 
 KEY = (b"x-svc-key", b"svck_canary")
 LARGE = 100_000
+PAGE = 1_000
 WIRE = chat_completions.WIRE.id
 POLICY = {"id": "default", "version": 1, "hash": "a1" * 32}
 RECORD = {"entity_counts": {}, "route": "protected", "policy": POLICY, "tokens": {"input": 1, "external": 1}}
@@ -48,7 +44,7 @@ class FakeGateway:
     """Returns or raises what a test gives it, and notes what it was asked."""
 
     def __init__(self) -> None:
-        self.check_head = self._asked("check_head", CheckedHead(LARGE, "key_1"))
+        self.check_head = self._asked("check_head", "key_1")
         self.open = self._asked("open", FORWARDED)
         self.close = self._asked("close", (b"restored", {"action": "pass"}))
         self.end = self._asked("end", {"action": "flag"})
@@ -88,6 +84,8 @@ class Bench:
             intercepts=self.intercepts,
             check_host=self.check_host,
             limit=LARGE,
+            body_limit=LARGE,
+            page_limit=PAGE,
             key_search=KeySearch(),
         )
 

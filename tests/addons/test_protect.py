@@ -13,22 +13,8 @@ from addons.credentials import SealedHeaders
 from addons.fail_closed import DEAD_END
 from addons.metered_reader import ClientGone
 from gateway.errors import BadUpstream, Forbidden, GatewayError, NotFound, Unauthorized, Unavailable
-from gateway.exchange.messages import (
-    AnswerEnd,
-    CheckedHead,
-)
-from tests.addons.protected_flows import (
-    FORWARDED,
-    KEY,
-    LARGE,
-    NATIVE,
-    PLAN,
-    RECEIPT,
-    SECRET,
-    SSE,
-    WIRE,
-    Bench,
-)
+from gateway.exchange.messages import AnswerEnd
+from tests.addons.protected_flows import FORWARDED, KEY, LARGE, NATIVE, PLAN, RECEIPT, SECRET, SSE, WIRE, Bench
 
 
 @pytest.fixture
@@ -83,6 +69,14 @@ async def test_a_head_is_checked_unless_its_body_is_small(
     assert client.body_limit == limit
 
 
+async def test_a_public_page_takes_a_short_body(bench: Bench) -> None:
+    bench.gateway.results["check_head"] = ""
+    flow = bench.flow(path=b"/docs")
+    flow.request.headers = http.Headers([(LENGTH, b"1001")])
+    await bench.after("requestheaders", flow=flow)
+    assert_refused(flow, 413, "body_too_large")
+
+
 async def test_a_caller_takes_two_calls_for_a_request_once_a_head_was_accepted(bench: Bench) -> None:
     for calls in (["check_head", "open", "close"], ["open", "close"]):
         bench.gateway.calls.clear()
@@ -97,15 +91,15 @@ async def test_a_caller_takes_two_calls_for_a_request_once_a_head_was_accepted(b
 REFUSED_HEADS: dict[str, tuple[dict[str, Any], int, str]] = {
     "the gateway refuses it": ({"check_head": Unauthorized("No.")}, 401, "unauthorized"),
     "the gateway fails": ({"check_head": RuntimeError("canary")}, 500, "internal_error"),
-    "the body is too large": ({"check_head": CheckedHead(10, "key_1")}, 413, "body_too_large"),
+    "the body is too large": ({}, 413, "body_too_large"),
 }
 
 
 @pytest.mark.parametrize("case", REFUSED_HEADS)
 async def test_a_head_that_is_refused_is_answered_at_once(bench: Bench, case: str) -> None:
     bench.gateway.results, status, code = REFUSED_HEADS[case]
-    flow = bench.flow((LENGTH, b"70000"))
-    flow.request.headers = http.Headers([KEY, (LENGTH, b"70000")])
+    flow = bench.flow((LENGTH, b"100001"))
+    flow.request.headers = http.Headers([KEY, (LENGTH, b"100001")])
     await bench.after("requestheaders", flow=flow)
     assert_refused(flow, status, code)
     client = bench.clients.of(flow.client_conn)

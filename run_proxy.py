@@ -159,8 +159,8 @@ def _ca(options: argparse.Namespace) -> int:
     from addons.certificate_authority import describe_authority
     from addons.preflight import authority
     from gateway.cli.console import print_json
-    from gateway.config.authority_files import bundle_of
-    from gateway.config.listener_urls import listener_url
+    from gateway.config.listener_addresses import listener_url
+    from gateway.config.locations import bundle_of
 
     settings = _settings(options)
     folder, key = settings.certs_dir, "$KEY" if settings.proxy_key else ""

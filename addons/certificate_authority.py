@@ -8,8 +8,7 @@ import certifi
 from mitmproxy.certs import CertStore
 from mitmproxy.options import CONF_BASENAME, KEY_SIZE
 
-from gateway.config.authority_files import bundle_of, certificate_of
-from gateway.config.locations import CERTIFICATE_GUIDE
+from gateway.config.locations import CERTIFICATE_GUIDE, bundle_of, certificate_of
 
 
 def make_authority(folder: Path) -> Path:

@@ -5,15 +5,18 @@ replaced when a record is created, because both mitmweb's event log and the term
 """
 
 import logging
+import os
 import re
 import sys
+from contextlib import suppress
+from io import TextIOWrapper
+from logging.handlers import WatchedFileHandler
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 import orjson
 
-from addons.log_file import LogFile
 from gateway.config.settings import SettingsError
 
 _log = logging.getLogger(__name__)
@@ -58,6 +61,39 @@ class _JsonLines(logging.Formatter):
             "message": record.getMessage(),
         }
         return orjson.dumps(line).decode()
+
+
+class LogFile(WatchedFileHandler):
+    """Appends to a file that only its owner can read. Each process opens it anew before a line if it was moved.
+
+    A line that cannot be written to the file, such as on a full disk, goes to the handler `instead`.
+    """
+
+    def __init__(self, path: Path, instead: logging.Handler) -> None:
+        self._instead = instead
+        super().__init__(path, encoding="utf-8", errors="backslashreplace")
+
+    def reopen(self) -> None:
+        """Opens the file anew if it was moved."""
+        self.acquire()
+        try:
+            with suppress(OSError):  # the next line tries again
+                self.reopenIfNeeded()
+        finally:
+            self.release()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            super().emit(record)
+        except OSError:
+            self.handleError(record)
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging calls it so
+        self._instead.handle(record)
+
+    def _open(self) -> TextIOWrapper:
+        file = os.open(self.baseFilename, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        return os.fdopen(file, "a", encoding=self.encoding, errors=self.errors)
 
 
 def set_up_logging(level: str, *, json_lines: bool, file: Path | None = None) -> None:

@@ -5,7 +5,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from shlex import quote
 
-from gateway.config.secret_files import on_terminal, write_secret
+from gateway.config.private_files import on_terminal, write_secret
 
 FILE = "mitmweb.url"
 

@@ -21,9 +21,8 @@ from mitmproxy.proxy.mode_specs import LocalMode, ProxyMode, RegularMode, Revers
 
 from addons.certificate_authority import make_authority
 from addons.destinations import leads_to
-from gateway.config.authority_files import private_key_of
-from gateway.config.exposure import Risk, exposures
-from gateway.config.locations import COMMAND
+from gateway.config.listener_addresses import Risk, exposures
+from gateway.config.locations import COMMAND, private_key_of
 from gateway.config.private_files import is_open_to_others
 from gateway.config.settings import Settings, SettingsError
 from gateway.errors import GatewayError, Unprocessable

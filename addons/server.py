@@ -30,10 +30,9 @@ from addons.proxy_key import ProxyKey
 from addons.unprotected_tunnels import UnprotectedTunnels
 from addons.upstream_faults import UpstreamTimeouts
 from gateway.auth.credentials import KeySearch
-from gateway.config.authority_files import bundle_of
 from gateway.config.host_patterns import host_matcher
-from gateway.config.listener_urls import listener_url
-from gateway.config.locations import COMMAND
+from gateway.config.listener_addresses import listener_url
+from gateway.config.locations import COMMAND, bundle_of
 from gateway.config.private_destinations import PermittedDestinations
 from gateway.config.settings import Settings
 from gateway.config.unprotected_hosts import UnprotectedHosts, read_unprotected_hosts

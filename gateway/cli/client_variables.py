@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
 
-from gateway.config.authority_files import bundle_of, certificate_of
-from gateway.config.listener_urls import listener_url
-from gateway.config.locations import COMMAND
+from gateway.config.listener_addresses import listener_url
+from gateway.config.locations import COMMAND, bundle_of, certificate_of
 from gateway.config.settings import Settings, SettingsError
 
 type Entrance = Literal["proxy", "gateway", "both"]

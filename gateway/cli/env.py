@@ -20,7 +20,7 @@ from gateway.cli.client_variables import (
     variables,
 )
 from gateway.cli.console import CommandLine, print_json
-from gateway.config.exposure import is_loopback
+from gateway.config.listener_addresses import is_loopback
 from gateway.config.locations import COMMAND
 from gateway.config.settings import Settings, SettingsError
 

@@ -23,8 +23,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from gateway.cli.listeners import Answer, gateway_answers, mitmweb_answers, proxy_answers
 from gateway.cli.receipt_log import installed_signer
 from gateway.cli.store_commands import check_not_lost
-from gateway.config.authority_files import bundle_of, certificate_of, private_key_of
-from gateway.config.locations import COMMAND
+from gateway.config.locations import COMMAND, bundle_of, certificate_of, private_key_of
 from gateway.config.private_files import check_private
 from gateway.config.settings import Settings, SettingsError
 from gateway.config.upstreams import UpstreamSettings

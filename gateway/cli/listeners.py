@@ -5,7 +5,7 @@ from enum import Enum
 import httpx
 
 from gateway.cli.client_variables import base_of
-from gateway.config.listener_urls import listener_url
+from gateway.config.listener_addresses import listener_url
 from gateway.config.settings import Settings
 
 _SECONDS = 5

@@ -14,8 +14,8 @@ from pydantic import (
 )
 from pydantic_settings import NoDecode
 
-from gateway.config.exposure import Risk
 from gateway.config.host_patterns import check_host_name, check_host_pattern
+from gateway.config.listener_addresses import Risk
 from gateway.config.private_destinations import check_destination
 from gateway.config.secret_references import header_secret, resolve
 from gateway.http.header_names import check_header_name

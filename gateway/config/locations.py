@@ -1,4 +1,4 @@
-"""Locates the files that ship with the gateway and the default folders it writes to.
+"""Locates the files that ship with the gateway, the default folders it writes to, and the authority's files there.
 
 In a checkout, policies are next to the code, and `data` and `certs` in the working directory. An installed wheel has
 the policies inside the package and writes to the user's data folder (`$XDG_DATA_HOME` or `~/.local/share` on Linux,
@@ -25,3 +25,18 @@ COMMAND = PROGRAM if INSTALLED else f".venv/bin/python {PROGRAM}"
 def default_folder(name: str) -> Path:
     """Returns the default path of the folder `name` (`data` or `certs`) without creating it."""
     return user_data_path("privacy-gateway", appauthor=False) / name if INSTALLED else Path(name)
+
+
+def certificate_of(folder: Path) -> Path:
+    """Returns the path of the authority's certificate in `certs_dir`. mitmproxy chose its name."""
+    return folder / "mitmproxy-ca-cert.pem"
+
+
+def private_key_of(folder: Path) -> Path:
+    """Returns the path of the file that holds the authority's private key and certificate."""
+    return folder / "mitmproxy-ca.pem"
+
+
+def bundle_of(folder: Path) -> Path:
+    """Returns the path of the file that holds our authority and the public ones."""
+    return folder / "ca-bundle.pem"

@@ -1,8 +1,10 @@
-"""Refuses folders and keys that other users of the machine can open."""
+"""Keeps folders, keys and secrets in files closed to other users of the machine."""
 
 import os
+import sys
 from pathlib import Path
 
+from gateway.config.durable_files import replacing
 from gateway.config.settings_file import SettingsError
 
 
@@ -20,3 +22,20 @@ def check_private(folder: Path) -> None:
     ]
     if problems:
         raise SettingsError(*problems)
+
+
+def on_terminal() -> bool:
+    """Tells whether standard output is a terminal, on which a secret may be shown: otherwise, it ends up in a log."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def write_secret(path: Path, secret: str) -> None:
+    """Writes a file in the data folder that only its owner can ever read. Raises SettingsError."""
+    try:
+        with replacing(path) as draft:
+            draft.write(f"{secret}\n".encode())
+    except OSError as error:
+        raise SettingsError(
+            f"data_dir: {path} cannot be written ({error.strerror}); remove the cause, or name another folder with"
+            " `--data-dir DIR`"
+        ) from None

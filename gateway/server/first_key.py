@@ -5,7 +5,7 @@ from pathlib import Path
 from shlex import quote
 
 from gateway.auth.api_keys import KeyRing
-from gateway.config.secret_files import on_terminal, write_secret
+from gateway.config.private_files import on_terminal, write_secret
 from gateway.models import Scope
 
 FILE = "operator.key"

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from addons.certificate_authority import make_authority
-from gateway.config.authority_files import bundle_of
+from gateway.config.locations import bundle_of
 
 
 def test_what_was_deleted_beside_the_key_is_written_again(tmp_path: Path) -> None:

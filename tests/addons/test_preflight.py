@@ -9,7 +9,7 @@ from mitmproxy import exceptions
 
 from addons.master import build_master
 from addons.preflight import explained, prepared, refused_by_mitmproxy
-from gateway.config.exposure import exposures
+from gateway.config.listener_addresses import exposures
 from gateway.config.settings import Settings, SettingsError, load_settings
 from gateway.errors import NotFound, Unavailable, Unprocessable
 

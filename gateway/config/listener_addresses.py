@@ -1,4 +1,4 @@
-"""Finds listeners that more than this machine can reach, and says which risk the operator has to accept for each."""
+"""Addresses of listeners: their URLs, and the risks to accept where more than this machine can reach them."""
 
 from collections.abc import Collection, Iterable, Iterator
 from ipaddress import ip_address
@@ -28,3 +28,12 @@ def exposures(setting: str, host: str, risks: Iterable[Risk], accepted: Collecti
     for risk in () if is_loopback(host) else risks:
         if risk not in accepted:
             yield f"{setting}: {_EXPOSED[risk]}, and add `{risk}` to the setting `accept_risks`; or listen on 127.0.0.1"
+
+
+def listener_url(host: str, port: int | str, key: str = "") -> str:
+    """Returns the URL of what listens on a name or address, IPv6 in brackets (RFC 3986, section 3.2.2).
+
+    A `key` becomes the password in it. It must be quoted for URLs.
+    """
+    user = f"key:{key}@" if key else ""
+    return f"http://{user}[{host}]:{port}" if ":" in host else f"http://{user}{host}:{port}"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.config.secret_files import on_terminal, write_secret
+from gateway.config.private_files import on_terminal, write_secret
 from gateway.config.settings_file import SettingsError
 
 

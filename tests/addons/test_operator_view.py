@@ -11,7 +11,6 @@ from mitmproxy.test import taddons, tflow
 from addons import flow_copies as shown
 from addons.flow_copies import code_of, plain_path, request_id_of
 from addons.flow_state import FlowState
-from addons.operator_actions import NoReplay
 from addons.operator_view import METADATA, REFUSED, Review
 from gateway.errors import Forbidden
 from gateway.exchange.messages import ForwardedRequest, Listener, NativeResponse
@@ -141,11 +140,6 @@ def test_a_likeness_shares_nothing_that_can_be_changed() -> None:
     likeness.revert()
     likeness.intercept()
     assert flow.get_state() == before
-
-
-def test_replaying_sends_nothing_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
-    NoReplay().replay([tflow.tflow()])
-    assert "1 not replayed" in caplog.text
 
 
 PATHS = {

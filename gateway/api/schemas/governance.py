@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from gateway.api.schemas.parts import Count, Counts, Digest, Reply
+from gateway.api.schemas.parts import Count, Counts, Digest, Page, Reply
 from gateway.policy.document import PolicyDocument, ResolvedDocument
 
 
@@ -47,14 +47,8 @@ class PolicyReply(ResolvedDocument):
     hash: Digest = Field(description="SHA-256 of the other members in RFC 8785 form.")
 
 
-class PolicyListReply(Reply):
+class PolicyListReply(Page[PolicyReply]):
     """The newest version of each policy: built-in ones first, then custom ones, each sorted by id."""
-
-    object: Literal["list"]
-    data: list[PolicyReply]
-    total: Count = Field(description="Number of entries on all pages.")
-    limit: Annotated[int, Field(ge=1, le=500)]
-    offset: Count
 
 
 class MeterTokensReply(Reply):
@@ -101,14 +95,8 @@ class KeyUseReply(Reply):
     count: Count
 
 
-class KeyUseListReply(Reply):
+class KeyUseListReply(Page[KeyUseReply]):
     """The uses of keys, newest first."""
-
-    object: Literal["list"]
-    data: list[KeyUseReply]
-    total: Count = Field(description="Number of entries on all pages.")
-    limit: Annotated[int, Field(ge=1, le=500)]
-    offset: Count
 
 
 class EvidenceReply(Reply):

@@ -1,6 +1,6 @@
 """Defines the field types and small objects that several bodies share."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
@@ -59,6 +59,21 @@ class DocumentedAs:
 def omit_default(schema: dict[str, Any]) -> None:
     """Removes a default from a field's schema that only means that the field is absent."""
     schema.pop("default", None)
+
+
+def absent(description: str) -> Any:
+    """Returns the field of a member that not every body of its kind has."""
+    return Field(None, description=description, json_schema_extra=omit_default)
+
+
+class Page[T: BaseModel](Reply):
+    """Entries of a list."""
+
+    object: Literal["list"]
+    data: list[T]
+    total: Count = Field(description="Number of entries on all pages.")
+    limit: Annotated[int, Field(ge=1, le=500)]
+    offset: Count
 
 
 class RiskReply(Reply):

@@ -9,6 +9,7 @@ from gateway.api.schemas.parts import (
     Count,
     Counts,
     Digest,
+    Page,
     PolicyRefReply,
     Reply,
     RequestBody,
@@ -16,6 +17,7 @@ from gateway.api.schemas.parts import (
     Salt,
     Text,
     Time,
+    absent,
     omit_default,
 )
 from gateway.models import Action, RiskLevel, RouteDecision
@@ -32,7 +34,7 @@ _SALT = "Random, so that `hash` confirms no guess of the sequence."
 
 def _for_operators(description: str) -> Any:
     """Returns the field of a member that only operators get."""
-    return Field(None, description=f"{description} For operators only.", json_schema_extra=omit_default)
+    return absent(f"{description} For operators only.")
 
 
 def _one_of(words: frozenset[str]) -> dict[str, Any]:
@@ -78,18 +80,12 @@ class OutcomeReply(Reply):
     status: Annotated[int, Field(ge=100, le=599)] | None = Field(description="The upstream's HTTP status.")
     tokens: OutcomeTokensReply | None
     guard: OutcomeGuardReply | None
-    edit: RequestId | SkipJsonSchema[None] = Field(
-        None,
-        description="If an operator edited the request: id of the receipt of the edited request.",
-        json_schema_extra=omit_default,
+    edit: RequestId | SkipJsonSchema[None] = absent(
+        "If an operator edited the request: id of the receipt of the edited request."
     )
-    code: str | SkipJsonSchema[None] = Field(
-        None, description="For `refused`: code of the error, as the client got it.", json_schema_extra=omit_default
-    )
-    tokens_sent: Count | SkipJsonSchema[None] = Field(
-        None,
-        description="Estimated tokens sent to an upstream, if any are known to have been.",
-        json_schema_extra=omit_default,
+    code: str | SkipJsonSchema[None] = absent("For `refused`: code of the error, as the client got it.")
+    tokens_sent: Count | SkipJsonSchema[None] = absent(
+        "Estimated tokens sent to an upstream, if any are known to have been."
     )
     salt: Salt | SkipJsonSchema[None] = _for_operators(_SALT)
     previous_hash: Digest | SkipJsonSchema[None] = _for_operators("`hash` of the previous record.")
@@ -105,9 +101,7 @@ class ReceiptReply(Reply):
     sequence: Sequence | SkipJsonSchema[None] = _for_operators("Position in the log, without gaps.")
     operation: str = Field(description="The operation requested.", json_schema_extra=_one_of(OPERATIONS))
     created_at: Time
-    amends: RequestId | SkipJsonSchema[None] = Field(
-        None, description="For `edit`: id of the request that an operator edited.", json_schema_extra=omit_default
-    )
+    amends: RequestId | SkipJsonSchema[None] = absent("For `edit`: id of the request that an operator edited.")
     policy: PolicyRefReply
     engine: EngineReply
     route: RouteDecision = Field(description="Where the text was permitted to go.")
@@ -121,9 +115,7 @@ class ReceiptReply(Reply):
     key_id: KeyId
     hash: Digest = Field(description="SHA-256 of the record in RFC 8785 form.")
     signature: Signature
-    outcome: OutcomeReply | SkipJsonSchema[None] = Field(
-        None, description="Present once the request has an outcome.", json_schema_extra=omit_default
-    )
+    outcome: OutcomeReply | SkipJsonSchema[None] = absent("Present once the request has an outcome.")
 
 
 class DamagedReceiptReply(Reply):
@@ -137,14 +129,8 @@ class DamagedReceiptReply(Reply):
     outcome: Any = Field(None, json_schema_extra=omit_default)
 
 
-class ReceiptListReply(Reply):
+class ReceiptListReply(Page[ReceiptReply | DamagedReceiptReply]):
     """A page of receipts, newest first."""
-
-    object: Literal["list"]
-    data: list[ReceiptReply | DamagedReceiptReply]
-    total: Count = Field(description="Number of entries on all pages.")
-    limit: Annotated[int, Field(ge=1, le=500)]
-    offset: Count
 
 
 class FindReceiptsRequest(RequestBody):

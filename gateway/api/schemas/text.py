@@ -24,6 +24,7 @@ from gateway.api.schemas.parts import (
     Text,
     Ttl,
     WholeNumber,
+    absent,
     omit_default,
 )
 from gateway.api.schemas.receipts import ReceiptReply
@@ -89,11 +90,7 @@ class ReconstructRequest(RequestBody):
     )
 
     text: PlainText = Field("", description="Text with placeholders.", json_schema_extra=omit_default)
-    content: Any = Field(
-        None,
-        description="Any JSON value with placeholders in its strings. Integers must fit into 64 bits.",
-        json_schema_extra=omit_default,
-    )
+    content: Any = absent("Any JSON value with placeholders in its strings. Integers must fit into 64 bits.")
     session: SessionCredentials
 
 
@@ -176,8 +173,8 @@ class ReconstructReply(Reply):
     model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": ["text"]}, {"required": ["content"]}]})
 
     request_id: RequestId
-    text: str | SkipJsonSchema[None] = Field(None, description="The restored value.", json_schema_extra=omit_default)
-    content: Any = Field(None, description="The restored value.", json_schema_extra=omit_default)
+    text: str | SkipJsonSchema[None] = absent("The restored value.")
+    content: Any = absent("The restored value.")
     resolved: Count = Field(description="Number of placeholders replaced by their values.")
     unresolved: list[str] = Field(description="Placeholders left unchanged.")
     receipt: ReceiptReply

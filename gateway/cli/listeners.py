@@ -1,5 +1,6 @@
 """Finds out whether the gateway answers on its ports."""
 
+from collections.abc import Callable
 from enum import Enum
 
 import httpx
@@ -21,44 +22,37 @@ class Answer(Enum):
 
 def gateway_answers(settings: Settings) -> Answer:
     """Asks the gateway's listener for its health. Raises SettingsError if its port is 0."""
-    reply = _get(f"{base_of(settings, 'gateway')}/healthz")
-    if not isinstance(reply, httpx.Response):
-        return reply
-    members = _members(reply)
-    # A gateway that is not healthy answers with an error of its own.
-    return Answer.OURS if {"status", "version"} <= members or {"error", "request_id"} <= members else Answer.OTHERS
+
+    def is_ours(reply: httpx.Response) -> bool:
+        try:
+            body = reply.json()
+        except ValueError:
+            return False
+        # A gateway that is not healthy answers with an error of its own.
+        return isinstance(body, dict) and (
+            {"status", "version"} <= body.keys() or {"error", "request_id"} <= body.keys()
+        )
+
+    return _answer(f"{base_of(settings, 'gateway')}/healthz", is_ours)
 
 
 def proxy_answers(settings: Settings) -> Answer:
     """Asks the proxy for its own address, which it refuses as no other program does. Raises SettingsError."""
-    reply = _get(f"{base_of(settings, 'proxy')}/")
-    if not isinstance(reply, httpx.Response):
-        return reply
-    return Answer.OURS if "x-svc-request-id" in reply.headers else Answer.OTHERS
+    return _answer(f"{base_of(settings, 'proxy')}/", lambda reply: "x-svc-request-id" in reply.headers)
 
 
 def mitmweb_answers(settings: Settings) -> Answer:
     """Asks mitmweb for its page, which it refuses without a token."""
-    reply = _get(f"{listener_url(settings.web_host, settings.web_port)}/")
-    if not isinstance(reply, httpx.Response):
-        return reply
-    return Answer.OURS if reply.headers.get("server", "").startswith("mitmproxy") else Answer.OTHERS
+    url = f"{listener_url(settings.web_host, settings.web_port)}/"
+    return _answer(url, lambda reply: reply.headers.get("server", "").startswith("mitmproxy"))
 
 
-def _get(url: str) -> httpx.Response | Answer:
+def _answer(url: str, is_ours: Callable[[httpx.Response], bool]) -> Answer:
     try:
         # Loading authorities takes a while, and plain HTTP needs none.
         with httpx.Client(trust_env=False, verify=False, timeout=_SECONDS) as client:  # noqa: S501  # nosec B501
-            return client.get(url)
+            return Answer.OURS if is_ours(client.get(url)) else Answer.OTHERS
     except httpx.ConnectError:
         return Answer.NOBODY
     except httpx.HTTPError:
         return Answer.OTHERS
-
-
-def _members(reply: httpx.Response) -> frozenset[str]:
-    try:
-        body = reply.json()
-    except ValueError:
-        return frozenset()
-    return frozenset(body) if isinstance(body, dict) else frozenset()

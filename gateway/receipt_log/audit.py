@@ -13,10 +13,10 @@ from gateway.receipt_log.proofs import (
     prove_inclusion,
     verify_by_proof,
 )
+from gateway.receipt_log.record_checks import RecordChecks
 from gateway.receipts.checkpoint import Checkpoint
 from gateway.receipts.drafts import is_request_id
 from gateway.receipts.offline import CONSISTENCY, PROOF
-from gateway.receipts.record_checks import RecordChecks
 from gateway.receipts.records import Receipt
 from gateway.receipts.signing import Signer, Verifier
 from gateway.receipts.verify import Verification

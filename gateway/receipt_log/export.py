@@ -18,9 +18,9 @@ import orjson
 
 from gateway.config.durable_files import replacing
 from gateway.errors import Conflict, Unavailable
+from gateway.receipt_log.export_walk import EXPORT
 from gateway.receipt_log.log_walk import LogWalk, Progress, walk_log
 from gateway.receipt_log.proofs import checkpoint_at
-from gateway.receipts.export_walk import EXPORT
 from gateway.receipts.merkle import leaf_hash
 from gateway.receipts.records import Record, decoded
 from gateway.receipts.signing import Signer, Verifier

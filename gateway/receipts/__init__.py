@@ -8,9 +8,6 @@ signing          the keys that sign and verify
 history          the signing keys of a log one after the other, and where it starts since it was pruned
 verify           recomputes records, chain and head
 offline          verifies proofs with public keys alone
-record_checks    checks the records of a log one after the other
-export_walk      verifies an export with public keys alone
-pairing          checks that outcomes follow their receipts, in constant memory
 client_view      what clients may see, in answers and their headers
 
 Nothing here sees source text, a store or a clock but for `created_at`. `gateway.receipt_log` keeps the records.

@@ -6,6 +6,7 @@ and nothing is raised.
 
 from gateway.errors import BadRequest
 from gateway.http.strict_json import parse_object
+from gateway.receipt_log.record_checks import RecordChecks
 from gateway.receipts.history import Start, read_start
 from gateway.receipts.merkle import Frontier
 from gateway.receipts.offline import (
@@ -18,7 +19,6 @@ from gateway.receipts.offline import (
     stored_record,
     text_bytes,
 )
-from gateway.receipts.record_checks import RecordChecks
 from gateway.receipts.signing import GivenKeys, key_id
 from gateway.receipts.verify import ChainWalk, Verification, check_head
 from gateway.store.rows import StoredHead

@@ -1,7 +1,7 @@
 """Checks the records of a log one after the other, whether they come from the store or from an exported file."""
 
+from gateway.receipt_log.pairing import Pairing
 from gateway.receipts.history import read_keys
-from gateway.receipts.pairing import Pairing
 from gateway.receipts.signing import Keys
 from gateway.receipts.verify import Check, check_record, parse
 from gateway.store.rows import StoredRecord

@@ -13,7 +13,6 @@ audit            verifies the log and proves what is in it, from outside the gat
 export           exports the log as one file, or as one file for each day
 export_walk      verifies an export with public keys alone
 record_checks    checks the records of a log or an export one after the other
-pairing          checks that outcomes follow their receipts, in constant memory
 pruning          decides which records a pruning deletes
 signing_key      the file of the signing key: loaded, never made anew beside records, and replaced
 

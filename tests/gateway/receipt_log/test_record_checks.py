@@ -5,7 +5,7 @@ import tracemalloc
 
 import pytest
 
-from gateway.receipt_log.pairing import Fault, Pairing
+from gateway.receipt_log.record_checks import Fault, Pairing
 
 type Entry = tuple[int, bytes, bytes | None, bytes]
 

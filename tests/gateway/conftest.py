@@ -12,6 +12,7 @@ from gateway.detection import builtin_detector
 from gateway.policy import Policy, PolicyRegistry
 from gateway.protection.protector import Protector
 from gateway.receipt_log import ReceiptLog
+from gateway.receipt_log.signing_key import load_signer
 from gateway.receipts import OutcomeDraft
 from gateway.store import Store, open_store
 from tests.gateway.receipt_log.support import draft, opened
@@ -33,6 +34,11 @@ def store(data_dir: Path) -> Iterator[Store]:
     store = open_store(data_dir)
     yield store
     store.close()
+
+
+@pytest.fixture
+def log(store: Store, data_dir: Path) -> ReceiptLog:
+    return ReceiptLog(store, load_signer(data_dir), data_dir)
 
 
 @pytest.fixture(scope="session")

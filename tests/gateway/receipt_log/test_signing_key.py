@@ -1,9 +1,16 @@
 """Which signing key a store is opened with: never a new one beside what another signed."""
 
+import subprocess
+import sys
+import threading
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from gateway.config.installation_key import FILE as INSTALLATION_KEY
 from gateway.config.settings import SettingsError, load_settings
@@ -13,6 +20,7 @@ from gateway.models import Caller, Scope
 from gateway.receipt_log.signing_key import FILE, load_signer, signer_of
 from gateway.receipts.checkpoint import is_signed_by_another, sign_checkpoint
 from gateway.store import open_store
+from tests.conftest import ROOT
 
 ANNA = Caller("key_anna", Scope.CLIENT)
 
@@ -94,3 +102,69 @@ async def test_the_key_may_come_from_the_settings(tmp_path: Path) -> None:
             await Container.start(settings.model_copy(update={"signing_key": key}))
     with pytest.raises(SettingsError, match=f"{FILE} is missing"):
         await Container.start(settings.model_copy(update={"signing_key": None}))
+
+
+def test_the_first_start_makes_a_key_that_only_its_owner_reads(data_dir: Path) -> None:
+    first = load_signer(data_dir)
+    assert [file.name for file in data_dir.iterdir()] == [FILE]
+    assert (data_dir / FILE).stat().st_mode & 0o777 == 0o600
+    again = load_signer(data_dir)
+    assert again.key_id == first.key_id
+    assert first.verify(again.sign(b"message"), b"message")
+
+
+def test_the_key_id_is_a_digest_of_the_public_key(data_dir: Path) -> None:
+    signer = load_signer(data_dir)
+    raw = signer.public_key.public_bytes(Encoding.Raw, PublicFormat.Raw)
+    assert signer.key_id == "key_" + sha256(raw).hexdigest()[:16]
+
+
+def test_threads_that_start_at_once_get_one_key(data_dir: Path) -> None:
+    found: list[str] = []
+    start = threading.Barrier(8)
+
+    def load() -> None:
+        start.wait()
+        found.append(load_signer(data_dir).key_id)
+
+    threads = [threading.Thread(target=load) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 8
+    assert len(set(found)) == 1
+    assert [file.name for file in data_dir.iterdir()] == [FILE]
+
+
+@pytest.mark.slow
+def test_processes_that_start_at_once_get_one_key(tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from gateway.receipt_log.signing_key import load_signer; "
+        "print(load_signer(Path(sys.argv[1])).key_id)"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "data")]
+    started = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    said = [process.communicate(timeout=60)[0].strip() for process in started]
+    assert said == [load_signer(tmp_path / "data").key_id] * 2
+
+
+def _pem(key: "Ed25519PrivateKey | X25519PrivateKey") -> bytes:
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\x00" * 32, b"-----BEGIN", _pem(X25519PrivateKey.generate()), _pem(Ed25519PrivateKey.generate())[:-40]],
+    ids=["empty", "not PEM", "cut", "another kind of key", "half a key"],
+)
+def test_a_damaged_key_is_refused_and_left_as_it_is(data_dir: Path, content: bytes) -> None:
+    (data_dir / FILE).write_bytes(content)
+    with pytest.raises(SettingsError, match=FILE):
+        load_signer(data_dir)
+    assert (data_dir / FILE).read_bytes() == content
+
+
+def test_the_key_is_in_no_repr(data_dir: Path) -> None:
+    signer = load_signer(data_dir)
+    assert repr(signer) == f"<Signer {signer.key_id}>"

@@ -1,4 +1,4 @@
-"""The receipt that errors name; and the two records of a request that an operator edited."""
+"""The receipt that errors name, and the two records of a request that an operator edited."""
 
 import asyncio
 from dataclasses import replace

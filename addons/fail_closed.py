@@ -76,7 +76,7 @@ class Refusals:
         sent = was_sent(flow.request)
         refuse(flow, error, state.request_id, state.family)
         if isinstance(error, InternalError):
-            # The client is told to name this id to the operator.
+            # The message asks the client to give the operator this id.
             _log.error("%s %s", error.message, state.request_id)
         self._gateway.fail(state.request_id, outcome, sent)
         self._review.refused(flow, state, error)

@@ -39,7 +39,7 @@ from gateway.ids import new_request_id
 
 CHECKED_WITH = "12.2.3"
 
-# A body may have this many chunks of any size, plus one for every so many bytes.
+# A body may have this many chunks of any size, plus one for this many bytes.
 _FREE_CHUNKS, _BYTES_PER_CHUNK = 16_384, 256
 _LONGEST_CHUNK_HEADER = 4096
 # Reads before the protocol of a connection is known (from a ClientHello, or the first lines of a head).

@@ -94,7 +94,7 @@ def error_response(error: GatewayError, request: Request) -> Response:
     """Returns the response for an error."""
     request_id = getattr(request.state, "request_id", None) or new_request_id()
     if isinstance(error, InternalError):
-        # The client is told to name this id to the operator.
+        # The message asks the client to give the operator this id.
         _log.error("%s %s", error.message, request_id)
     # Not every host of this application removes the body of a response to HEAD (RFC 9110 section 9.3.2).
     family = error_shape_of(request.headers.raw)

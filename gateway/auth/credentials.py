@@ -150,7 +150,7 @@ def _spellings(secret: bytes) -> Iterator[bytes]:
 def _inner_codes(secret: bytes, encode: Callable[[bytes], bytes], group: int, bits: int) -> Iterator[bytes]:
     """Yields the characters that a secret always has in a code (RFC 4648), for each offset in a longer text.
 
-    A `group` is the bytes that are encoded together, and each character has so many `bits`.
+    `group` is the number of bytes that are encoded together, `bits` the number of bits per character.
     """
     for offset in range(group):
         padded = bytes(offset) + secret

@@ -13,7 +13,7 @@ _SECONDS = 5
 
 
 class Answer(Enum):
-    """Who answers on a port."""
+    """The program that answers on a port."""
 
     NOBODY = "nobody listens"
     OURS = "the gateway listens"

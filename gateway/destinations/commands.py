@@ -34,7 +34,7 @@ def is_program(word: str) -> bool:
 
 
 class Commands:
-    """Tells of the commands of one text whether they send to an untrusted destination."""
+    """Finds the commands of one text that send to an untrusted destination."""
 
     def __init__(self, text: str, untrusted: UntrustedDestinations, *, any_program: bool = False) -> None:
         self._untrusted = untrusted

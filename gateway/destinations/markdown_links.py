@@ -9,7 +9,7 @@ from collections.abc import Callable
 from gateway.destinations.rule import BLANKS, Address, Mark
 
 _SPECIAL = re.compile(rf"[()\\<>{BLANKS}]")
-# Where the text may not be a link at all, a placeholder without one of these before it names no host.
+# In text that may not be a link at all, a placeholder names a host only after one of these characters.
 _ADDRESS_LIKE = frozenset("/\\&%:?#=")
 
 

@@ -34,7 +34,7 @@ class Patterns:
         return re.compile(self.filled(f"<<{name}>>"), flags)
 
     def expression(self, text: str) -> Expression:
-        """In any case, `^` and `$` at lines. For what every answer is searched for: one pass, whatever is in it."""
+        """Returns an RE2 expression for searches of every answer: ignores case, and matches `^` and `$` at lines."""
         return compile_pattern(f"(?im){self.filled(text)}")
 
 
@@ -43,12 +43,12 @@ def _alternatives(text: str) -> str:
 
 
 def first(wanted: Expression, text: str) -> int | None:
-    """Where the first match begins."""
+    """Returns where the first match begins."""
     return next((at for at, _ in matches(wanted, text)), None)
 
 
 def matches(wanted: Expression, text: str) -> Iterator[tuple[int, list[str]]]:
-    """Where each match begins, and what it and its groups are; empty for a group that took no part."""
+    """Yields where each match begins, and the match with its groups; a group that took no part is empty."""
     data = text.encode("utf-8", "surrogatepass")
     plain = len(data) == len(text)
     at = seen = 0

@@ -33,10 +33,11 @@ _LONGEST = 255
 
 
 class Source:
-    """Tells what the protected request contains. Parses it only when asked.
+    """The contents of the protected request, which is parsed only when needed.
 
-    `named_for`: only what can say where these placeholders may go. The result of a tool may be anybody's, and the call
-    of one is the model's; but a result that contains all of them, as a file with a password and its host does, counts.
+    `named_for` limits it to text that may name destinations for these placeholders. Results of tools may come from
+    anyone, and calls of tools from the model. A result that contains all of the placeholders counts, such as a file
+    with a password and its host.
     """
 
     def __init__(self, request: bytes, *, named_for: frozenset[str] | None = None) -> None:
@@ -137,15 +138,15 @@ class UntrustedDestinations:
         return not self.source.names(host.lower()) if scheme in _WORDS["buckets"] else self.host(host)
 
     def numbers(self, text: str) -> list[int]:
-        """Where in a text telephone numbers begin."""
+        """Returns where telephone numbers begin in a text."""
         return [match.start() for match in _PHONE.finditer(text) if not self.source.holds_loosely(match[0])]
 
     def urls(self, text: str) -> list[int]:
-        """Where in a text URLs begin."""
+        """Returns where URLs begin in a text."""
         return [at for at, (_, scheme, host) in matches(_URL, text) if self._url(scheme, host)]
 
     def mailboxes(self, text: str) -> list[int]:
-        """Where in a text addresses of mailboxes begin, other than the sender's."""
+        """Returns where addresses of mailboxes other than the sender's begin in a text."""
         return [
             at
             for at, (address,) in matches(_MAIL, text)
@@ -153,7 +154,7 @@ class UntrustedDestinations:
         ]
 
     def found(self, text: str) -> list[tuple[int, bool]]:
-        """Where a program names one: a URL, a string that is a host, a mailbox (true)."""
+        """Returns where a program names a destination: a URL, a string that is a host, or a mailbox (true)."""
         hosts = [at for at, (_, host) in matches(_QUOTED, text) if host and not is_file_name(host) and self.host(host)]
         return [(at, False) for at in (*self.urls(text), *hosts)] + [(at, True) for at in self.mailboxes(text)]
 

@@ -35,5 +35,5 @@ def expressions(parts: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def one_line(regex: str) -> str:
-    """Removes line breaks and the indentation behind them, which serve only the reader of an expression."""
+    """Removes line breaks and the indentation after them, which serve only the reader of an expression."""
     return _LINE_BREAK.sub("", regex)

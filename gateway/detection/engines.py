@@ -178,7 +178,7 @@ def _without_remark(text: str, start: int) -> int:
 def _borders(found: Entity, addresses: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Returns where a name goes over into an e-mail address, or an address into a name, each as an empty span.
 
-    Beside `Jane Roe`, a model takes the beginning of `jane.roe@acme.test` in the next cell for more of the name.
+    After `Jane Roe`, a model takes the beginning of `jane.roe@acme.test` in the next cell for more of the name.
     """
     first, last = (bisect_left(addresses, (at, 0)) - 1 for at in (found.start, found.end))
     borders: list[tuple[int, int]] = []

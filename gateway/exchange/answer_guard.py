@@ -58,7 +58,7 @@ class AnswerGuard:
         return verdict
 
     def whole(self, piece: AnswerText, *, passed: int = 0, before: AnswerText | None = None) -> str:
-        """Guards and restores a text that is complete, of which so many characters have passed as they came.
+        """Guards and restores a text that is complete. The first `passed` characters have been sent as they came.
 
         `before` is the text that it follows. Raises Withheld.
         """

@@ -1,4 +1,4 @@
-"""Where a call goes, and which parts of its head may go with it."""
+"""The destination of a call, and the parts of its head that may be sent there."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from gateway.models import Trust
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """Where a call goes: to `url`, or without one to a surface of the gateway itself, which gets no headers.
+    """The destination of a call: `url`, or without one a surface of the gateway itself, which gets no headers.
 
     `model` is the model's name there, `trust` tells whether that is inside the trust boundary. `surface` is the id of
     what answers; it is empty for a host that the client chose. An answer may take `timeout_seconds`.

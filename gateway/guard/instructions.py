@@ -23,7 +23,7 @@ _PATTERNS = Patterns(__file__, tag=f"{_MASK}++", phone=PHONE)
 
 
 def _wording(kind: Kind) -> tuple[Expression, re.Pattern[str]]:
-    """Where an instruction of a kind could begin, which one pass of RE2 finds, and all the ways to word one.
+    """Returns an RE2 expression that finds where an instruction of a kind could begin, and all the ways to word one.
 
     It begins with a verb that is first in its sentence, or after "please", "now", "you must": "To print it" is none.
     """

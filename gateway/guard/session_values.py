@@ -94,9 +94,9 @@ class SessionValues:
                 yield Hit(what, found.start, found.end, Severity.MEDIUM)
 
     def in_clear(self, text: str, source: Source) -> Iterator[Hit]:
-        """Where protected values are in clear, in any spelling that keeps their letters and digits in order.
+        """Yields protected values that are in clear, in any spelling that keeps their letters and digits in order.
 
-        A value that crossed in clear with this request, as another policy lets it, was not protected.
+        A value that was sent in clear with this request, since another policy permits it, was not protected.
         """
         hay = compact(text) if self._values else ""
         present = [value for value in self._that_may_be_in(hay) if value[0] in hay]

@@ -6,7 +6,7 @@ TLS or HTTP/3, nor where browsers should report errors.
 """
 
 ALTERNATIVE_SERVICE = "alt-svc"
-"""Where an address can be reached besides (RFC 7838): past the gateway."""
+"""Names other servers for the same address (RFC 7838), by which clients would bypass the gateway."""
 
 SECURITY_HEADERS = {
     "cache-control": "no-store",

@@ -70,7 +70,7 @@ class RuleBook:
         return frozenset(self._rules) | frozenset(self._strict)
 
     def compute(self, type: str, group: str, mode: PrivacyMode) -> Rule:
-        """Computes a rule without caching. No rule shows a part of a secret, whatever it says of other types."""
+        """Computes a rule without caching. The mask of a secret shows none of its characters."""
         rule = self._computed(type, group, mode)
         if group == "secret" and rule.action is Action.MASK:
             return replace(rule, options=replace(rule.options, keep_last=0))

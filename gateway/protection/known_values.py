@@ -32,7 +32,7 @@ _LETTERS_OR_DIGITS = re.compile(r"[^\W_]+")
 
 
 class TextForms:
-    """How texts of a request are read when they are searched for known values. Its repr shows none of them."""
+    """The texts of a request in the forms that are searched for known values. Its repr shows none of them."""
 
     __slots__ = ("_data", "_encoded", "_normalized")
 
@@ -274,7 +274,7 @@ def _stretches(text: str, spans: Spans) -> list[str]:
 def _plain_words(texts: Sequence[str], found: Sequence[Spans]) -> frozenset[str]:
     """Returns the words in small letters that the model took for names in few of their places: `delta` once in fifty.
 
-    What a recognizer found is announced as a name, say, however often it stands elsewhere.
+    Words that recognizers found, for example after a title, stay names, however often they occur elsewhere.
     """
     named = Counter[str]()
     for text, spans in zip(texts, found, strict=True):

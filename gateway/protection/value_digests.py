@@ -13,7 +13,9 @@ from gateway.receipt_log.value_search import SoughtValue
 from gateway.store.rows import MORE_VALUES
 
 MOST_VALUES = 256
-"""So many values of a request are digested, the last ones: those before are mostly in receipts of earlier turns."""
+"""Maximum number of values of a request that are digested: the last ones, since earlier turns' receipts have most of
+the others.
+"""
 
 LONGEST_VALUE = 4096
 """Characters of a value to look for."""

@@ -99,7 +99,7 @@ class ValueIndex:
 
     def __init__(self) -> None:
         self.spans: dict[str, Span] = {}
-        """How each value and each other spelling of it is hidden."""
+        """The replacement of each value and of each other spelling of it."""
         self._forms: dict[str, tuple[_Form, ...]] = {}
         # The lengths of those words that may be within longer runs of letters, by their first two characters.
         self._unspaced: dict[str, frozenset[int]] = {}
@@ -359,7 +359,8 @@ def _is_specific(piece: str) -> bool:
 def _stands_free(text: str, start: int, end: int, value: str) -> bool:
     """Returns whether an occurrence is not cut out of a longer word, unless the end of the value there is specific.
 
-    That is a piece between blanks, and beside a further digit a word: `192.168.10.25` is not in `192.168.10.250`.
+    The end is the piece between blanks or, next to a further digit, the word: `192.168.10.25` is not in
+    `192.168.10.250`.
     """
     for edge, inner, outer in ((0, start, start - 1), (-1, end - 1, end)):
         if 0 <= outer < len(text) and text[outer].isalnum() and text[inner].isalnum():

@@ -135,7 +135,7 @@ class Chain:
         return record
 
     def add_values(self, record: Record, digests: Iterable[bytes]) -> None:
-        """Has the digests of values written with a record, beside the log."""
+        """Has the digests of values written with a record, but outside the log."""
         self._values += [ValueRow(digest, record.sequence) for digest in digests]
 
     def rotate(self, receipts: Receipts, id: str, new: Signer) -> Record:

@@ -15,7 +15,7 @@ from gateway.store.interfaces import Receipts
 
 _MOST_ROTATIONS = 10_000
 _LAST = 256
-"""So many of the newest records are compared with the columns that they are stored under."""
+"""Number of the newest records that are compared with the columns of their rows."""
 
 
 def read_history(receipts: Receipts, current: Verifier) -> History:

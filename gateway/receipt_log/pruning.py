@@ -16,7 +16,7 @@ from gateway.store.interfaces import Receipts
 from gateway.store.rows import OpenReceipt, StoredRecord
 
 AT_ONCE = 10_000
-"""So many records are deleted within a fraction of a second, for which other writes wait."""
+"""Records deleted in one transaction. That takes a fraction of a second, for which other writes wait."""
 
 
 def find_boundary(receipts: Receipts, before: date, signer: Signer, limit: int = AT_ONCE) -> int | None:

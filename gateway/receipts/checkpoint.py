@@ -30,7 +30,7 @@ _NOTE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A size of the log, and the root of the tree over so many records. `note` is what signs them."""
+    """A size of the log, and the root of the tree over its first `size` records. `note` is the signed form."""
 
     size: int = 0
     root: bytes = EMPTY_ROOT

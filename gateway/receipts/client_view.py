@@ -12,7 +12,7 @@ _NUMBER = re.compile(r"\b[0-9]+\b")
 # Members of receipts, verifications and anchors. The detail of a check names places in the log, and whether one's own
 # record is the previous one tells whether others sent anything in between.
 _OPERATORS_ONLY = frozenset({"sequence", "salt", "previous_hash", "log", "inclusion", "checkpoint", "detail"})
-# Which of them a verification has depends on the size of the log.
+# Checks that a verification has or lacks depending on the size of the log.
 _OF_THE_LOG = frozenset({"inclusion", "chain", "head", "tree", "checkpoint"})
 
 
@@ -46,7 +46,7 @@ def _reduced(value: Any) -> Any:
             own = [check for check in checks if check["name"] not in _OF_THE_LOG]
             return {**_reduced(others), "checks": [*_reduced(own), log]}
         case {"payload_hash": _, "receipt_hash": own, **others}:
-            # That of the checkpoint changes with each request of others.
+            # The checkpoint's hash changes with each request of others.
             return {**_reduced(others), "payload_hash": own, "receipt_hash": own}
         case dict():
             return {name: _reduced(member) for name, member in value.items() if name not in _OPERATORS_ONLY}

@@ -31,7 +31,7 @@ KEYS = SCHEMA_KEYS | _WORDS["keys"]
 _OWN_KEYS = frozenset({"metadata", "client_metadata", "variables", "headers", "env", "attributes"})
 _STATUSES = frozenset("in_progress completed incomplete calling failed generating searching interpreting".split())
 _PHASES = frozenset({"commentary", "final_answer"})
-# Whose members the provider encrypts in no case.
+# Types of items whose members the provider never encrypts.
 _SAID = frozenset({"message", "input_text", "output_text"})
 _TEXT_PARTS = frozenset({"input_text", "output_text", "text", "refusal", "summary_text", "reasoning_text", "logs"})
 _FILES = frozenset({"input_image", "input_file", "input_audio", "computer_screenshot"})

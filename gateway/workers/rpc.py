@@ -18,12 +18,12 @@ from typing import Any, Self, cast
 _LENGTH = 4
 _PING = "ping"
 _PING_SECONDS, SILENCE_SECONDS = 5.0, 30.0
-"""How often one end asks whether the other answers, and how long that may take: far longer than any text does."""
+"""Interval at which one end pings the other, and the longest wait for a reply: far longer than any text takes."""
 
 type Take = Callable[[bool, Any], object]
 """Is given whether a call was done, and its result or its exception."""
 type Told = Callable[[BaseException], Exception]
-"""Returns what the other end is told of an exception."""
+"""Returns the exception that the other end gets."""
 
 
 class NoReply(Exception):
@@ -129,8 +129,8 @@ class Link:
             self._frames.transport.write(_frame(-next(self._numbers), name, arguments))
 
     async def silences(self, seconds: float) -> AsyncIterator[bool]:
-        """Asks again and again whether the other end answers. Yields True once it has not for so many seconds, then
-        False once it does again. Ends when it is gone.
+        """Watches whether the other end answers. Yields True once it has been silent for `seconds`, and False once it
+        answers again. Ends when it is gone.
         """
         while not (await asyncio.wait([self.lost], timeout=_PING_SECONDS))[0]:
             number, answered = next(self._numbers), self._loop.create_future()

@@ -289,8 +289,8 @@ class Pool:
 
 
 def _portions(texts: Sequence[str], free: int) -> Iterator[Sequence[str]]:
-    """Divides texts for threads, of which so many are free: in large portions, which take less time in all, but so that
-    none of the free ones is left without work.
+    """Divides texts for threads, `free` of which have no work: in large portions, which take less time in all, but not
+    so large that a free thread gets none.
     """
     return batches(texts, max(_LEAST, min(_MOST, sum(map(len, texts)) // max(1, free - 1))), len)
 

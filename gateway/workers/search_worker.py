@@ -47,7 +47,7 @@ class PatternReader(Reader):
 
 
 def serve(load: Load, threads: int, hangs: float, cores: Iterable[int], end: socket.socket) -> None:
-    """Answers at `end` with what `load` returns, in so many threads, on any of the `cores`.
+    """Answers searches at `end` with the readers that `load` returns, in `threads` threads, on any of the `cores`.
 
     Ends the process once a search takes more than `hangs` seconds.
     """

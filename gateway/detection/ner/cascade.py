@@ -56,7 +56,7 @@ def doubtful(chances: Chances, best: NDArray[np.int64], loose: Sequence[int]) ->
 
 
 def near_named(named: Flags) -> Flags:
-    """Returns which units are, or stand next to, one that the student takes for part of an entity."""
+    """Returns which units are, or are next to, one that the student takes for part of an entity."""
     near = named.copy()
     for step in range(1, _AROUND + 1):
         near[step:] |= named[:-step]

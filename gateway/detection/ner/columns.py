@@ -19,7 +19,7 @@ from gateway.models import Entity
 
 _OF_PERSONS = frozenset({"PERSON", "USERNAME", "STREET_ADDRESS", "AGE"})
 _MOST_WORDS = 4
-"""Words of a cell. A longer one is a remark, which may name anybody."""
+"""Maximum words of a cell. A longer one is a remark, which may name any person."""
 _THING = f"{WORDS['goods']}|{WORDS['others']}"
 _NAME = "(?:[ _-]?name)?"
 _LINE_END = r"[ \"']{0,3}(?:(?:[,;|\t│]|  )[^\n\d]*\n|\r?\n)"

@@ -26,7 +26,7 @@ class WordList:
         content = file.read_bytes()
         self._lines = b"\n" + content
         self.version = hashlib.sha256(content).hexdigest()[:8]
-        # Line breaks at which a search begins and ends, and the words behind them.
+        # Line breaks at which a search begins and ends, and the words after them.
         self._breaks = [self._lines.rfind(b"\n", 0, at) for at in range(1, len(content), _STEP)]
         self._words = [self._lines[at + 1 : self._lines.find(b"\n", at + 1)] for at in self._breaks]
         self._breaks.append(len(content))

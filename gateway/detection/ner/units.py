@@ -171,7 +171,7 @@ def _bounds(codes: Codes, kinds: NDArray[np.uint8]) -> tuple[Numbers, Numbers]:
     groups = np.where(kinds >= _FIRST_LETTER, _FIRST_LETTER, kinds)
     marks = kinds == _MARK
     if marks.any():
-        # A mark belongs to what it stands on.
+        # A mark belongs to the character before it.
         at = np.arange(len(codes))
         at[marks] = 0
         groups = groups[np.maximum.accumulate(at)]

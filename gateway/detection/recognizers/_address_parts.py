@@ -16,7 +16,7 @@ PARTICLE = (
     r"|am|an|im|in|zum|zur|auf|bei|sur|sous|en|upon|on|the|of|and|los|las|el|i|st\.|ste\.|vom|og|och|al|aan|op|sul|nad"
     r"|pod|u|a|ao|à|aux)"
 )
-# A full stop behind a long word ends the sentence.
+# A full stop after a long word ends the sentence.
 NAME_WORD = r"(?:[dlDL]')?\p{Lu}(?:[^\s,;:()\"<>!?]{0,3}\.|[^\s,;:()\"<>!?]*[^\s,;:()\"<>!?.]|)"
 NAME = rf"(?:{NAME_WORD}|\d{{1,3}}(?:st|nd|rd|th)|{PARTICLE})"
 HOUSE = (

@@ -1,4 +1,4 @@
-"""Identifiers whose kind is beside the value, in records of JSON and XML: `{"type": "passport", "value": "X1234567"}`.
+"""Identifiers with their kind next to them, in records of JSON and XML: `{"type": "passport", "value": "X1234567"}`.
 FHIR and CDA write all identifiers in this way; `labelled_sibling.toml` has their codes.
 """
 

@@ -27,7 +27,7 @@ _VERSION = compile_pattern(
 _VERSION_REACH = 24
 # The version of the protocol is a single number.
 _OF_PROTOCOL = compile_pattern(r"(?i)\bip_?v(?:ersion)?\W*$")
-# The requirement of a version, alone or in quotes, behind a command, or in a package's description (PEP 508, Debian).
+# The requirement of a version, alone or in quotes, after a command, or in a package's description (PEP 508, Debian).
 # An expression may compare addresses the same way.
 _REQUIRED = compile_pattern(
     r"(?:(?m:^)[ \t]*|[\"']|(?i)\b(?:pip3?|pipx|uv|conda|poetry|install|requires?)\b[^\n]*\s[\"']?)"
@@ -41,7 +41,7 @@ _OF_NETWORKS = compile_pattern(
 )
 _REQUIRED_REACH = 160
 _COMPARED = (b"=", b" ")
-# The revision of a package of Debian or Fedora behind its version: `-1ubuntu2`, `-2+b1`, `+dfsg-1`, `-3.fc40`.
+# The revision of a package of Debian or Fedora after its version: `-1ubuntu2`, `-2+b1`, `+dfsg-1`, `-3.fc40`.
 _REVISION = re.compile(
     rb"-\d+(?:\.\d+)*(?:(?:ubuntu|deb|build)\d|[+~](?:b|bpo|deb|rpi|ubuntu)\d|\.(?:fc|el|amzn|mga)\d)"
     rb"|[+~](?:dfsg|ds|really|git|bzr|svn|repack)[\d.~-]"
@@ -142,7 +142,7 @@ def _is_version(data: bytes, start: int, end: int) -> bool:
 
 
 def _is_section(data: bytes, start: int, end: int, value: str) -> bool:
-    """Returns whether four small numbers are a section's, with its title and another one beside it. No part is 0."""
+    """Returns whether four small numbers are a section's, next to its title and another section. No part is 0."""
     parts = value.split(".")
     return (
         all(part.isdigit() and 0 < int(part) <= _MOST_SECTIONS for part in parts)

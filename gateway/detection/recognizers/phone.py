@@ -272,7 +272,7 @@ def _national(normalized: NormalizedText, start: int, end: int, value: str, list
 
 
 def _is_reached(data: bytes, start: int, value: str, digits: str) -> bool:
-    """Returns whether the words directly before a number say that somebody can be reached there."""
+    """Returns whether the words directly before a number say that a person can be reached there."""
     before = data[max(0, start - _ANNOUNCED_WITHIN) : start]
     amount = is_thousands(value, digits)
     if _REACHED_AT.search(before):

@@ -61,7 +61,7 @@ def _labelled(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match
 
 
 def _is_visit(data: bytes, label: int) -> bool:
-    """Returns whether a label is that of the time when somebody came: `Last login: Fri Nov 27`, not who."""
+    """Returns whether a label announces the time of a login, not the user: `Last login: Fri Nov 27`."""
     return data[label : label + 3].lower() == b"log" and _VISIT.search(data[max(0, label - 16) : label]) is not None
 
 

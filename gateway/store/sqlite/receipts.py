@@ -18,8 +18,8 @@ from gateway.store.rows import (
 _COLUMNS = ", ".join(["sequence", *(f"CAST({name} AS BLOB)" for name in StoredRecord._fields[1:])])
 _INSERT = f"INSERT INTO receipts ({', '.join(NewRecord._fields)}) VALUES "
 _VALUES = f"({', '.join('?' * len(NewRecord._fields))})"
-# Digests of values are in blocks of so many records (2^6); another block has the key's mark. The more
-# records in a block, the more pages those of one request change; a long conversation has a hundred.
+# Digests of values are in blocks of 2^6 records; another block has the key's mark. The more records in a
+# block, the more pages the digests of one request change; a long conversation has a hundred.
 _BLOCK, _MARK = 6, -1
 _WITH_VALUE = """
     WITH RECURSIVE blocks (block) AS (

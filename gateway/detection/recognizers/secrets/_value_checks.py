@@ -31,84 +31,84 @@ _THREADS = re.compile(r"threads?\d*")
 
 
 def any_value(value: str, _: bool) -> EntityType | None:
-    """Where only a password can be."""
+    """Accepts any value but a stand-in, at a place where only a password can be."""
     return PASSWORD if len(value) >= 4 and not values.is_stand_in(value) else None
 
 
 def given(value: str, _: bool) -> EntityType | None:
-    """Where a program expects a password, or a number of ports, a switch, a word in capitals that stands for one."""
+    """Accepts an argument of a program unless it is a number of ports, a switch, or a placeholder in capitals."""
     other = value.isupper() or _PORTS.match(value) or _THREADS.fullmatch(value) or values.is_stand_in(value)
     return None if other or (value.isalpha() and len(value) < 5) else PASSWORD
 
 
 def configured(value: str, _: bool) -> EntityType | None:
-    """Where a device is given a password, or a keyword such as `message-digest`, which no digit is in."""
+    """Accepts a setting of a device unless it is a keyword such as `message-digest`, which has no digits."""
     keyword = value in WORDS["of_devices"] | WORDS["of_rules"] or ("-" in value and value.replace("-", "").isalpha())
     return None if keyword or values.is_stand_in(value) else PASSWORD
 
 
 def believed(value: str, _: bool) -> EntityType | None:
-    """Where a password can be, or the name of one."""
+    """Accepts a password, but not the name of one."""
     return PASSWORD if values.is_chosen(value, quoted=True) else None
 
 
 def chosen(value: str, quoted: bool) -> EntityType | None:
-    """Where a password can be if it is in quotes, or else perhaps a name."""
+    """Accepts a password. Without quotes, the value must not look like a name."""
     return PASSWORD if values.is_chosen(value, quoted=quoted) else None
 
 
 def mixed(value: str, _: bool) -> EntityType | None:
-    """Where a password can be, or a word of the text."""
+    """Accepts a password, but not an ordinary word of the text."""
     odd = any(map(str.isdigit, value)) or _ODD_INSIDE.search(value) or values.is_of_letters(value)
     return PASSWORD if odd and values.is_chosen(value, quoted=False) and not NO_VALUE.fullmatch(value) else None
 
 
 def strong(value: str, _: bool) -> EntityType | None:
-    """Where a password can be, or anything."""
+    """Accepts a strong password, at a place where any text can be."""
     return PASSWORD if values.is_strong(value) and not NO_VALUE.fullmatch(value) else None
 
 
 def unmistakable(value: str, quoted: bool) -> EntityType | None:
-    """Where anything can be: accepts only what is hardly ever written except as a password."""
+    """Accepts a value that is hardly ever anything but a password, at a place where any text can be."""
     odd = _ODD_SIGN.search(value) or (value.isalnum() and _DIGITS_APART.search(value)) or values.is_gibberish(value)
     return mixed(value, quoted) if len(value) >= 6 and (odd or _NUMBERED_PHRASE.match(value)) else None
 
 
 def made(value: str, _: bool) -> EntityType | None:
-    """Where a generated secret can be, or a word."""
+    """Accepts a generated secret, but not a word."""
     return SECRET if values.is_made(value) else None
 
 
 def made_no_uuid(value: str, quoted: bool) -> EntityType | None:
-    """The same where a UUID is a mere number."""
+    """Accepts a generated secret, at a place where a UUID is a mere number."""
     return None if values.is_uuid(value) else made(value, quoted)
 
 
 def made_or_strong(value: str, quoted: bool) -> EntityType | None:
-    """Where a secret of either kind can be, or anything."""
+    """Accepts a generated secret or a strong password, at a place where any text can be."""
     return None if NO_VALUE.fullmatch(value) else made(value, quoted) or strong(value, quoted)
 
 
 def code(value: str, _: bool) -> EntityType | None:
-    """Where a PIN or a code can be, or a year or a mere number."""
+    """Accepts a PIN or a code, but not a year or one repeated digit."""
     plain = len(set(value)) <= 1 or value.startswith(("19", "20")) or not any(map(str.isdigit, value))
     return None if plain else PASSWORD
 
 
 def pair(value: str, _: bool) -> EntityType | None:
-    """Where `user:password` can be, or stand-ins for them."""
+    """Accepts `user:password`, but no stand-ins for them."""
     user, _colon, password = value.partition(":")
     return PASSWORD if password and not (values.is_stand_in(password) or values.is_stand_in(user)) else None
 
 
 def encoded_pair(value: str, quoted: bool) -> EntityType | None:
-    """Where base64 of `user:password` can be, or a word."""
+    """Accepts base64 of `user:password`, but not a word."""
     decoded = decode(value)
     return pair(decoded, quoted) if decoded is not None and decoded.isprintable() else None
 
 
 def credential(value: str, quoted: bool) -> EntityType | None:
-    """Where a token can be, or base64 of `user:password`, or that pair as people write it for tools that encode it."""
+    """Accepts a token, base64 of `user:password`, or that pair in clear, as users write it for tools that encode it."""
     decoded = decode(value)
     user, colon, password = (value if decoded is None else decoded).partition(":")
     if not colon or not user.isprintable() or not password.isprintable():
@@ -129,24 +129,24 @@ def decode(value: str) -> str | None:
 
 
 def password_hash(value: str, _: bool) -> EntityType | None:
-    """Where the hash of a password can be, or an example of one."""
+    """Accepts the hash of a password, but not an example of one."""
     return None if values.is_dummy(value[-24:]) else PASSWORD
 
 
 def base32(value: str, _: bool) -> EntityType | None:
-    """Where a secret in base32 can be, or words in capitals, which have no digits and not that length."""
+    """Accepts a secret in base32, but not words in capitals, which are shorter and have no digits."""
     random = any(map(str.isdigit, value)) or len(value) >= 24
     return SECRET if random and not values.is_dummy(value) else None
 
 
 def elevens(value: str, _: bool) -> EntityType | None:
-    """Where a BitLocker key can be: each of its groups is eleven times a number of 16 bits."""
+    """Accepts a BitLocker key: each of its groups is eleven times a number of 16 bits."""
     groups = map(int, value.split("-"))
     return SECRET if all(group % 11 == 0 and group < 11 << 16 for group in groups) else None
 
 
 def oracle_account(value: str, quoted: bool) -> EntityType | None:
-    """Where `user/password` can be."""
+    """Accepts `user/password`."""
     return believed(value.partition("/")[2], quoted)
 
 

@@ -19,7 +19,7 @@ _DOCUMENT_END = compile_pattern(r"(?m)^---")
 
 
 def _manifests(normalized: NormalizedText) -> Iterator[Match]:
-    """Each value under `data` and `stringData`, whatever its name."""
+    """Yields each value under `data` and `stringData`, of any name."""
     data = normalized.data
     first = 0
     for last in (*(match.start() for match in _DOCUMENT_END.finditer(data)), len(data)):

@@ -36,7 +36,7 @@ _REACH = 110
 """Bytes after the word in which its value begins and ends."""
 _LEAST = 5
 """Bytes of the shortest value and what links it to the word."""
-# Somebody's password that is a plain word, with nothing after it that would make it the beginning of something else.
+# A person's password that is a plain word, with nothing after it that would make it the beginning of something else.
 _PLAIN_WORD = compile_words(
     r"(?i)\b(?:(?:<<own>>)\s(?:\w{2,20}[\s\-]){0,2}?|(?:<<the>>)\s(?:wi-?fi|wlan|vpn)[\s\-])(?:<<passwords>>)"
     r"(?:\s(?:is|ist|lautet|est|es|è|é)(?:\snow)?:?|:)\s"

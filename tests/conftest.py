@@ -63,7 +63,7 @@ def data_dir(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """The labelled documents beside the checkout. They are not part of the repository."""
+    """The labelled documents next to the checkout. They are not part of the repository."""
     folder = ROOT.parent / "shared" / "data"
     if not folder.is_dir():
         pytest.skip("the labelled data (../shared/data) is not on this machine")

@@ -19,7 +19,7 @@ import gateway
 
 _ALPHABET = "".join(map(chr, range(128))) + "é €　ж中"
 _MANY = 4
-"""A repetition up to so many times or more is taken for one without an end."""
+"""A repetition with at least this maximum is treated as unbounded."""
 
 
 class Piece(NamedTuple):
@@ -171,7 +171,7 @@ def _loops[T](after: dict[T, list[T]]) -> Iterator[set[T]]:
 
 
 def expressions(package: ModuleType) -> dict[str, re.Pattern[Any]]:
-    """Every compiled expression that a module of the package holds, by where it stands."""
+    """Returns every compiled expression of the package's modules, by its location."""
     found: dict[str, re.Pattern[Any]] = {}
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         for name, value in vars(importlib.import_module(module.name)).items():

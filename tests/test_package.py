@@ -49,7 +49,7 @@ def wheel(built: Path) -> Path:
 
 @dataclass
 class Installed:
-    """The wheel in an environment of its own, used by somebody who has no checkout and has never run it before."""
+    """The wheel in an environment of its own, as for a new user without a checkout."""
 
     program: Path
     home: Path

@@ -166,7 +166,7 @@ class KnownValues:
             return spans
         covered = [span.start for span in spans]
         extra: list[Span] = []
-        # If values share an encoded stretch, the longest counts, whatever the order in which they were found.
+        # If values share an encoded stretch, the longest counts, in any order in which they were found.
         occurrences = [*self._occurrences(text, spans)]
         if is_compound and len({value.lower() for *_, value in occurrences if self._index.is_word_of_name(value)}) == 1:
             occurrences = [found for found in occurrences if not self._index.is_word_of_name(found[2])]

@@ -49,7 +49,7 @@ _CONTAIN_PASSWORDS = frozenset(("CONNECTION_STRING", "URL_WITH_CREDENTIALS", "PA
 _PASSWORD = re.compile(
     r"://[^\s:/@]*:([^\s@/]{4,})@|;\s*(?:password|pwd)=([^;\s]{4,})|\A[\w.\-]+:([^\s/]{4,})\Z", re.IGNORECASE
 )
-# The part of a provider's key behind `sk-`, `ghp_`, `sk-proj-`.
+# The part of a provider's key after `sk-`, `ghp_`, `sk-proj-`.
 _UNPREFIXED = re.compile(r"(?:[A-Za-z]{2,8}[_-]){1,3}(?=[A-Za-z_-]*\d)([\w-]{16,})", re.ASCII)
 _SECRETS = frozenset({"PASSWORD", "SECRET", "API_KEY"})
 # A secret that was found with the name before it, or with signs, a comment or an escape around it.

@@ -184,7 +184,7 @@ async def test_notes_go_through_a_dump() -> None:
 
 
 @pytest.mark.parametrize("kept", [None, "x", 7, {}, {"a_later_version": True}])
-async def test_notes_that_are_none_or_somebody_elses(kept: object) -> None:
+async def test_notes_that_are_missing_or_foreign(kept: object) -> None:
     flow = flow_of(None)
     flow.metadata["privacy_gateway"] = kept
     notes = metadata_of(flow)

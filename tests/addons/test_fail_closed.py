@@ -31,7 +31,7 @@ HOOKS: dict[str, Callable[[http.HTTPFlow], hooks.Hook]] = {
 
 
 class Later:
-    """Stands for mitmweb, savehar and whatever else comes behind ours."""
+    """An addon in place of mitmweb, savehar and others that run after ours."""
 
     def __init__(self) -> None:
         self.saw: list[str] = []
@@ -123,7 +123,7 @@ async def test_a_refusal_is_answered_as_it_is(hook: str) -> None:
     assert_ended(flow, 403, "blocked_by_policy")
 
 
-async def test_when_to_try_again_is_told() -> None:
+async def test_a_refusal_says_when_to_retry() -> None:
     flow = flow_of("request")
     await trigger("request", flow, Faulty(Unavailable("Busy.", code="overloaded", retry_after=7)))
     assert flow.response is not None

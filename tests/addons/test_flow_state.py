@@ -18,7 +18,7 @@ def visited(states: FlowStates, lost: list[str], *, accepted: bool = False) -> h
 
 
 @pytest.mark.parametrize("leaves", [True, False])
-def test_a_flow_that_is_gone_without_leaving_is_told_of(leaves: bool) -> None:
+def test_a_flow_that_is_gone_before_its_end_is_reported(leaves: bool) -> None:
     states, lost = FlowStates(), list[str]()
     flow = visited(states, lost, accepted=True)
     if leaves:

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 
 
 class Ours:
-    """Stands for the protection."""
+    """An addon in place of the protection."""
 
     def request(self, flow: http.HTTPFlow) -> None:
         return None
@@ -77,7 +77,7 @@ async def test_ours_come_before_everything_that_sees_flows(tmp_path: Path, web: 
 
 
 class Last:
-    """Stands for what looks at a request once operators have let it go."""
+    """An addon in place of those that see a request after operators have released it."""
 
 
 async def test_the_last_one_comes_after_everything_that_sees_flows(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from addons.metered_reader import ClientGone, MeteredReader
 
 
 class Sent:
-    """A stream that gives each of its `pieces` when it is told to."""
+    """A stream that gives each of its `pieces` on demand."""
 
     def __init__(self, *pieces: bytes | Exception) -> None:
         self.pieces = list(pieces)

@@ -1,4 +1,4 @@
-"""How many connections fit below the system's limit of open files, and how that is told."""
+"""The number of connections that fit below the system's limit of open files, and the message about it."""
 
 import logging
 

@@ -99,7 +99,7 @@ async def test_what_became_of_a_call_is_noted() -> None:
         assert [*view._store.values()][1].comment == "dropped · metadata only · req_01"
 
 
-async def test_what_breaks_off_is_told_as_such() -> None:
+async def test_an_interrupted_answer_is_reported_as_such() -> None:
     flow = tflow.tflow(err=True)
     with listing(3) as (review, view):
         review.failed(flow, visit_of(flow))
@@ -156,7 +156,7 @@ PATHS = {
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_only_words_of_a_protocol_are_told_of_a_path(path: str) -> None:
+def test_only_protocol_words_of_a_path_are_shown(path: str) -> None:
     assert plain_path(path) == PATHS[path]
 
 

@@ -156,7 +156,7 @@ def test_what_a_part_refuses_is_a_line_about_a_setting(error: NotFound, line: st
     assert str(explained(error)).startswith(line)
 
 
-async def test_of_what_mitmproxy_refuses_the_cause_is_told_not_what_followed(tmp_path: Path) -> None:
+async def test_the_cause_of_a_refusal_by_mitmproxy_is_reported(tmp_path: Path) -> None:
     with pytest.raises(exceptions.OptionsError) as refused:
         build_master(load_settings(None, certs_dir=tmp_path, gateway_port=0, proxy_port=0, web=False), [])
     told = str(refused_by_mitmproxy(refused.value))

@@ -75,7 +75,7 @@ def served(gateways: Gateways, _plain: Upstream) -> Running:
 def spoken(
     request: pytest.FixtureRequest, served: Running, upstream: Upstream, tls_upstream: Upstream
 ) -> Iterator[tuple[Any, Upstream]]:
-    """A client of each listener, with the upstream behind it."""
+    """A client of each listener, with its upstream."""
     with contextlib.ExitStack() as stack:
         if request.param == "gateway":
             reached = upstream

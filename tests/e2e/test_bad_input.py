@@ -45,7 +45,7 @@ def vectors(*names: str) -> list[dict[str, Any]]:
 
 
 def expanded(value: Any) -> Any:
-    """`{"$repeat": [text, times]}` stands for a long text."""
+    """Replaces `{"$repeat": [text, times]}` by a long text."""
     if isinstance(value, dict):
         if "$repeat" in value:
             text, times = value["$repeat"]

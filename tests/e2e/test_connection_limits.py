@@ -114,7 +114,7 @@ def test_a_head_beyond_the_limits_is_refused_and_closed(server: Running, listene
     ids=["spaces", "letters", "blanks"],
 )
 def test_an_unfinished_head_costs_others_nothing(server: Running, begun: bytes) -> None:
-    """mitmproxy's search for the host in it took cubic time, on the loop that serves everybody."""
+    """mitmproxy's search for the host in it took cubic time, on the loop that serves all clients."""
     with connection(server.port) as slow, connection(server.port) as other:
         slow.sendall(begun)
         other.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -376,7 +376,7 @@ def test_every_request_that_cannot_be_read_is_counted_in_the_log(tmp_path: Path)
     assert len(counts) == 2
 
 
-def test_a_key_that_has_too_much_under_way_is_told_to_wait(server: Running) -> None:
+def test_a_key_with_too_many_requests_under_way_has_to_wait(server: Running) -> None:
     large = CHAT[:-1] + b" " * (LIMIT - 1000) + b"}"
     request = f"{HEAD}{KEY}{_sized(large)}".encode()
     with connection(server.port) as first:

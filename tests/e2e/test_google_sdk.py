@@ -94,7 +94,7 @@ class Spoken(NamedTuple):
 def spoken(
     request: pytest.FixtureRequest, served: Running, upstream: Upstream, tls_upstream: Upstream
 ) -> Iterator[Spoken]:
-    """A client of each listener, with the upstream behind it."""
+    """A client of each listener, with its upstream."""
     with contextlib.ExitStack() as stack:
         if request.param == "gateway":
             reached, url, key = upstream, served.url, OPERATOR_KEY

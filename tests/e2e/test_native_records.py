@@ -184,7 +184,7 @@ def limited(gateways: Gateways) -> Running:
     return gateways(rate_limit_per_minute="4", detection="patterns")
 
 
-def test_a_key_has_a_rate_and_is_told_when_to_come_again(limited: Running) -> None:
+def test_a_key_has_a_rate_and_learns_when_to_retry(limited: Running) -> None:
     keys = [new_key(limited, name) for name in ("hasty", "calm")]
     with limited.client(keys[0]) as hasty, limited.client(keys[1]) as calm:
         answers = [hasty.get("/v1/models") for _ in range(7)]
@@ -217,7 +217,7 @@ def test_the_command_line_sees_what_the_server_does(running: Running) -> None:
         assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_damage_is_told_by_the_server_too(tmp_path: Path) -> None:
+def test_damage_is_reported_by_the_server_too(tmp_path: Path) -> None:
     with gateway(tmp_path) as running, running.client() as client:
         made: list[dict[str, Any]] = [ok(client.post("/v1/protect", json={"text": TEXT}))["receipt"] for _ in range(3)]
         with closing(sqlite3.connect(running.data / "gateway.db")) as conn, conn:

@@ -181,7 +181,7 @@ def test_a_session_opens_for_its_owner_with_its_token_in_its_time(running: Runni
         for path in ("reconstruct", "protect"):
             error = refused(client.post(f"/v1/{path}", json={"text": text, "session": own}), 410, "session_expired")
             assert error["param"] == "session"
-        # To anybody else it looks as if it had never been.
+        # For other clients it is as if it had never existed.
         refused(other.post("/v1/reconstruct", json={"text": text, "session": own}), 404, "session_not_found")
 
 

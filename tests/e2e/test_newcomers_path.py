@@ -45,7 +45,7 @@ README = ROOT / "README.md"
 
 
 def bare(command: str) -> str:
-    """Without the comment behind it."""
+    """Returns a command without the comment after it."""
     return re.sub(r"\s+# .*", "", command).strip()
 
 

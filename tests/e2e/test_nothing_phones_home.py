@@ -1,4 +1,4 @@
-"""No process or command reports to anybody: not the gateway, not a library that it loads.
+"""No process or command reports to a third party: neither the gateway nor a library that it loads.
 
 Each runs with no variable of a CI container, which some libraries are silent under, and with a home of its own.
 """
@@ -147,7 +147,7 @@ def disable_telemetry_events():
 """
 
 
-def test_onnxruntime_is_told_before_and_after_it_is_loaded(tmp_path: Path) -> None:
+def test_telemetry_is_disabled_before_and_after_onnxruntime_is_loaded(tmp_path: Path) -> None:
     """By the variable, which it reads while it is loaded, and by its interface."""
     (tmp_path / "onnxruntime.py").write_text(LIBRARY)
     environment = {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}", "ORT_DISABLE_TELEMETRY": "0"}

@@ -1,4 +1,4 @@
-"""The openai SDK with the calls beside chat completions, through both entrances, streamed and not.
+"""The openai SDK with calls other than chat completions, through both entrances, streamed and not.
 
 A scripted upstream says back what it was sent, as the API would.
 """

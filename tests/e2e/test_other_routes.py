@@ -47,7 +47,7 @@ def test_private_text_as_the_method(entrance: tuple[httpx.Client, Upstream], pat
 
 @pytest.mark.parametrize("place", ["v1/models?q=", ""])
 def test_private_text_beside_bytes_that_are_no_text(running: Running, tls_upstream: Upstream, place: str) -> None:
-    """Detection reads text; such bytes must not make it fail, which clients are told to try again."""
+    """Detection reads text. Such bytes must not make it fail, since clients retry after such a failure."""
     fields = f"Host: localhost:{tls_upstream.port}\r\nConnection: close\r\n\r\n".encode()
     said = answer_to(
         running.proxy_port, b"GET /%s\xff\xfe&to=%s HTTP/1.1\r\n" % (place.encode(), CANARY.encode()) + fields

@@ -37,7 +37,7 @@ OF_THE_UPSTREAM = {
 
 @pytest.fixture(autouse=True)
 def open_to_all(upstream: Upstream) -> None:
-    """The upstream permits everything to everybody."""
+    """The upstream permits everything to all origins."""
 
     def answer(request: Recorded) -> Reply:
         reply = echo(request)

@@ -1,4 +1,4 @@
-"""Somebody has every file of the gateway but no client's token: nothing opens, and no private value is in any form."""
+"""A thief with every file of the gateway but no client's token can open nothing and finds no private value."""
 
 import base64
 import re

@@ -69,7 +69,7 @@ def served(gateways: Gateways, _plain: Upstream) -> Running:
 
 @dataclass
 class Entrance:
-    """One of the listeners, with the upstream behind it."""
+    """One of the listeners, with its upstream."""
 
     name: str
     running: Running

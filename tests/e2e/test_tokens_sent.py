@@ -39,7 +39,7 @@ def served(tmp_path: Path, upstream: Upstream) -> Iterator[Running]:
 
 
 def usage(client: httpx.Client, outcomes: int) -> Any:
-    """The meters, once they have so many outcomes."""
+    """Waits until the meters have this many outcomes, and returns them."""
     while sum((meters := client.get("/v1/usage").json())["outcomes"].values()) < outcomes:
         time.sleep(0.05)
     return meters

@@ -77,7 +77,7 @@ def test_a_gateway_process_that_hangs_is_unavailable_until_it_answers(tmp_path: 
     assert len(upstream.recorded) == 1
 
 
-def test_a_request_that_loses_the_gateways_process_is_told_so(tmp_path: Path, upstream: Upstream) -> None:
+def test_a_request_that_loses_the_gateways_process_gets_an_error(tmp_path: Path, upstream: Upstream) -> None:
     with (
         gateway(tmp_path, "--upstream", f"{upstream.url}/v1") as running,
         running.client() as client,

@@ -1,4 +1,4 @@
-"""An upstream that is down: the client is told how; a line of the log names the upstream and nothing private."""
+"""An upstream that is down: the client learns the kind of fault; the log names the upstream and nothing private."""
 
 import contextlib
 import gzip
@@ -90,7 +90,7 @@ def chat(model: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_client_and_the_operator_are_told_what_kind_of_fault_it_is(name: str, failing: Running) -> None:
+def test_the_client_and_the_operator_learn_the_kind_of_fault(name: str, failing: Running) -> None:
     status, code, kind = CASES[name]
     with failing.client() as client:
         answer = client.post("/v1/chat/completions?api-version=canary", json=chat(name))

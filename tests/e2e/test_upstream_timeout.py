@@ -1,4 +1,4 @@
-"""An upstream that takes too long, at whatever it was: 504 after the time of the settings, and a line in the log."""
+"""An upstream that takes too long at any step: 504 after the time of the settings, and a line in the log."""
 
 import contextlib
 import socket

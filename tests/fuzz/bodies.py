@@ -29,7 +29,7 @@ from tests.gateway.wires.replays import byte_chunks
 
 type Json = Any
 type Check = Callable[[random.Random, int], int]
-"""Runs one case on an input of at most about so many bytes, and returns its size."""
+"""Runs one case on an input of at most about this many bytes, and returns its size."""
 
 _SCHEMA = {"type": "object", "properties": {"to": {"type": "string", "description": PRIVATE}}, "required": ["to"]}
 _CALL = {"id": "c1", "type": "function", "function": {"name": "send", "arguments": '{"to": "anna@acme.test"}'}}
@@ -204,7 +204,7 @@ def answers(folder: Path) -> Iterator[Check]:
 
 @contextmanager
 def streams(folder: Path) -> Iterator[Check]:
-    """A streamed answer is restored alike in whatever pieces it arrives."""
+    """A streamed answer is restored alike, no matter in which pieces it arrives."""
     with _pipeline(folder) as pipeline:
         opened = _opened(pipeline, stream=True)
 

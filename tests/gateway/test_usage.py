@@ -1,4 +1,4 @@
-"""The meters are the sums of the receipts, whatever happens on the way."""
+"""The meters are the sums of the receipts, even after failures."""
 
 import asyncio
 import random

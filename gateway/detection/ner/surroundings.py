@@ -18,7 +18,7 @@ _AFTER_LABEL = rf"""["'*_]{{0,3}}[ \t]{{0,8}}[{_SIGNS}][ \t"'*]{{0,8}}(?:\r?\n[ 
 _PLACE_LABEL, _GOODS_LABEL = (
     re.compile(rf"{_BEFORE_LABEL}(?i:{WORDS[kind]}){_AFTER_LABEL}\Z") for kind in ("places", "goods")
 )
-# Behind one of these, all that commas separate: `Brands: Ted Baker, Fred Perry`.
+# After one of these, every item of the list counts: `Brands: Ted Baker, Fred Perry`.
 _GOODS_LIST = re.compile(
     rf"{_BEFORE_LABEL}(?i:{WORDS['lists']}){_AFTER_LABEL}" + r"""(?:[^\s,;:=|"'][^,;:=|\n]{0,29},[ ]?["']?){0,9}\Z"""
 )

@@ -167,7 +167,7 @@ def _kinds(codes: Codes) -> NDArray[np.uint8]:
 
 def _bounds(codes: Codes, kinds: NDArray[np.uint8]) -> tuple[Numbers, Numbers]:
     """Returns where units start and end."""
-    # Letters with their marks are one group, whatever their case.
+    # Letters with their marks are one group, in any case.
     groups = np.where(kinds >= _FIRST_LETTER, _FIRST_LETTER, kinds)
     marks = kinds == _MARK
     if marks.any():

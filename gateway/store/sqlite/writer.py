@@ -178,7 +178,7 @@ class Writer:
             try:
                 self._files.check()
             except Unavailable:
-                # What a deleted log holds would be lost with this process.
+                # The contents of a deleted log would be lost with this process.
                 self._empty_wal()
                 raise
         except Exception as error:  # noqa: BLE001 - the thread must survive every failure; the waiters are told

@@ -20,7 +20,7 @@ PROTECTED = b"Dear [PERSON_7KQ2M]"
 
 
 class Before:
-    """Stands for the addons that save and show flows."""
+    """An addon in place of those that save and show flows."""
 
     def __init__(self) -> None:
         self.saw: list[bytes | None] = []

@@ -179,7 +179,7 @@ def test_risk_grows_with_number_and_density_and_levels_off() -> None:
     assert thin.score < many.score
 
 
-def test_nothing_of_the_text_is_told() -> None:
+def test_the_assessment_repeats_no_value() -> None:
     for case in CASES:
         values = [match[1] for text in case["texts"] for match in _MARK.findall(text)]
         done = judge(case["texts"], mode=case.get("mode", "standard"), task=case.get("task"))

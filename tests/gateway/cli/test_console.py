@@ -26,7 +26,7 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_unusable_settings_are_told_in_json_where_json_is_asked_for(
+def test_unusable_settings_are_reported_in_json_on_request(
     words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config = tmp_path / "settings.toml"
@@ -62,9 +62,7 @@ def test_a_word_too_many_is_not_repeated(command: Command, capsys: pytest.Captur
     assert "Quagmire" not in said
 
 
-def test_wrong_usage_is_told_in_json_where_json_is_asked_for(
-    command: Command, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_wrong_usage_is_reported_in_json_on_request(command: Command, capsys: pytest.CaptureFixture[str]) -> None:
     wrong = (["receipts", "list", "--limit", "Quagmire"], ["keys"], ["keys", "Quagmire"], ["usage", "--value=Quagmire"])
     for words in (*wrong, ["receipts", "list", "--limit", "0"], ["Quagmire"]):
         with pytest.raises(SystemExit) as ended:
@@ -97,7 +95,9 @@ UNSHOWN = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("words", UNSHOWN, ids=" ".join)
-def test_output_that_cannot_be_written_is_told_in_one_line(words: list[str], command: Command, ids: list[str]) -> None:
+def test_output_that_cannot_be_written_is_reported_in_one_line(
+    words: list[str], command: Command, ids: list[str]
+) -> None:
     program = [sys.executable, str(ROOT / "run_proxy.py"), *words, "--data-dir", str(command.data_dir)]
     done = subprocess.run(
         ["/bin/sh", "-c", f"{shlex.join(program)} >/dev/full"], stderr=subprocess.PIPE, text=True, check=False

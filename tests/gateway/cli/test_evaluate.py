@@ -100,9 +100,7 @@ def test_the_page_is_for_its_owner_alone(evaluate: Evaluate, documents: Path, tm
     assert sorted(one.name for one in tmp_path.iterdir()) == ["data", "label_map.json", "page.html", "set.dev.jsonl"]
 
 
-def test_a_page_that_cannot_be_written_leaves_nothing_behind(
-    evaluate: Evaluate, documents: Path, tmp_path: Path
-) -> None:
+def test_a_page_that_cannot_be_written_leaves_no_file(evaluate: Evaluate, documents: Path, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     status, _ = evaluate(documents, "--html", tmp_path / "folder")
     assert status == 2

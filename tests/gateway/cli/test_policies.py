@@ -226,7 +226,7 @@ def test_try_says_when_nothing_would_leave(policies: Command) -> None:
     assert "Nothing would leave." in policies("try", "pci", "--text", "CVV: 123")[1]
 
 
-def test_an_unsound_folder_is_told(policies: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unsound_folder_is_reported(policies: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "policies"
     shutil.copytree(BUILTIN_POLICIES, folder)
     (folder / "zzz.toml").write_text("id = ")
@@ -235,7 +235,7 @@ def test_an_unsound_folder_is_told(policies: Command, tmp_path: Path, monkeypatc
     assert "zzz.toml: The file is not valid TOML" in policies.errors
 
 
-def test_a_path_is_told_from_an_id(policies: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_path_is_distinguished_from_an_id(policies: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("notes.md").write_text("x", encoding="utf-8")
     for name in ("notes.md", "./notes.md"):

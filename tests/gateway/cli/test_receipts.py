@@ -186,7 +186,9 @@ def test_without_a_store(command: Command, words: list[str]) -> None:
 
 
 @pytest.mark.parametrize("words", [*LOOKS, *CHANGES, ["keys", "create", "a"]], ids=" ".join)
-def test_a_lost_database_is_told_from_a_folder_without_one(command: Command, ids: list[str], words: list[str]) -> None:
+def test_a_lost_database_is_distinguished_from_an_empty_folder(
+    command: Command, ids: list[str], words: list[str]
+) -> None:
     for file in command.data_dir.glob("gateway.db*"):
         file.unlink()
     assert command(*words) == (1, "")
@@ -206,7 +208,7 @@ def test_a_missing_checkpoint_is_reported(command: Command, ids: list[str]) -> N
 
 
 @pytest.mark.parametrize("words", LOOKS, ids=" ".join)
-def test_a_store_of_somebody_else(command: Command, words: list[str]) -> None:
+def test_a_database_of_another_program_is_refused(command: Command, words: list[str]) -> None:
     file = command.data_dir / "gateway.db"
     file.write_bytes(b"no database, but a text of more than a hundred characters. " * 9)
     assert command(*words) == (2, "")

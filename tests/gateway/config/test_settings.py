@@ -14,7 +14,7 @@ from gateway.models import Trust
 from scripts.settings_reference import page
 
 ROOT = Path(__file__).resolve().parents[3]
-# Stands for whatever a person mistypes: no message may repeat it.
+# A mistyped value, which no message may repeat.
 PRIVATE = "hunter" + "2"
 
 
@@ -188,7 +188,7 @@ class TestRefusals:
     def test_a_wrong_value_is_explained_without_terms_of_the_library(self, name: str, value: Any, says: str) -> None:
         assert problems(**{name: value}) == f"{name}: {says}"
 
-    def test_all_problems_are_told_at_once(self) -> None:
+    def test_all_problems_are_reported_at_once(self) -> None:
         assert len(problems(gateway_port="x", workers="x").splitlines()) == 2
 
     @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ class TestRefusals:
         assert "cannot be read" in problems(config=tmp_path / "none.toml")
 
     @pytest.mark.parametrize("text", [f"a = {PRIVATE}", f"[{PRIVATE}]\n[{PRIVATE}]", f'{PRIVATE} = "\x01"'])
-    def test_broken_toml_is_told_by_its_place(self, text: str, tmp_path: Path) -> None:
+    def test_broken_toml_is_reported_with_its_position(self, text: str, tmp_path: Path) -> None:
         assert re.search(r"is not valid TOML \(at line \d", problems(config=written(tmp_path, text)))
 
     def test_a_file_that_is_not_text_is_refused(self, tmp_path: Path) -> None:

@@ -35,9 +35,7 @@ def test_a_planted_value_is_found_at_its_exact_position(
 @pytest.mark.slow
 @pytest.mark.parametrize("dress", DRESSED)
 @given(before=SURROUNDINGS, after=SURROUNDINGS)
-def test_a_value_in_another_dress_is_found_in_the_source(
-    detector: Detector, dress: str, before: str, after: str
-) -> None:
+def test_a_disguised_value_is_found_in_the_source(detector: Detector, dress: str, before: str, after: str) -> None:
     text = f"{before}\n{DRESSED[dress]}\n{after}"
     start = len(before) + 1
     resolved = resolve_overlaps(detector.detect(text))
@@ -81,7 +79,7 @@ class Counted:
         self.recognizer = FunctionRecognizer(name, (kind,), (gate,), find)
 
 
-def test_only_recognizers_whose_gate_occurs_run_and_each_once_however_long_the_text() -> None:
+def test_only_recognizers_whose_prefilter_matches_run_and_each_once() -> None:
     digits, names = Counted("digits", r"\d{6}"), Counted("names", "(?i)dear ")
     detector = Detector([digits.recognizer, names.recognizer])
     detector.detect("Nothing here to see. " * 1000)

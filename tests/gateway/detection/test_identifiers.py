@@ -97,7 +97,7 @@ def test_no_bare_number_of_nine_to_eleven_digits_is_hidden_by_default(detector: 
             assert likely(detector, PLAIN.format(digits)) == {}
 
 
-def test_the_gate_opens_for_every_form() -> None:
+def test_the_prefilter_matches_every_form() -> None:
     gate = re2.compile(RECOGNIZERS[0].prefilters[0])
     shapes = {shape for number in NUMBERS for shape, _, _ in number.shapes()}
     assert [shape for shape in shapes if not gate.search(shape.replace("A", "X"))] == []
@@ -119,7 +119,7 @@ def test_international_numbers_of_every_region(detector: Detector, region: str) 
 
 
 @pytest.mark.parametrize("region", ["GB", "DE", "FR", "IT", "ES", "NL", "PL", "SE", "US", "BR", "IN", "JP", "TR", "ZA"])
-def test_national_numbers_behind_a_word(detector: Detector, region: str) -> None:
+def test_national_numbers_after_a_word(detector: Detector, region: str) -> None:
     number = phonenumbers.example_number_for_type(region, phonenumbers.PhoneNumberType.MOBILE)
     assert number is not None
     value = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.NATIONAL)
@@ -127,7 +127,7 @@ def test_national_numbers_behind_a_word(detector: Detector, region: str) -> None
 
 
 def test_numbering_plans_answer_as_phonenumbers_does() -> None:
-    """But for a zero behind the calling code, which people write and phonenumbers drops in some countries only."""
+    """Except for a zero after the calling code, which people write and phonenumbers drops in some countries only."""
     numbers = random.Random(7)
     for code in sorted(phonenumbers.COUNTRY_CODE_TO_REGION_CODE):
         for _ in range(20):

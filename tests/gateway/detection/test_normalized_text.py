@@ -1,4 +1,4 @@
-"""The folded view leads back to the source exactly, whatever the text is made of."""
+"""Offsets in the normalized text map back to the source exactly, for any text."""
 
 from itertools import accumulate, pairwise
 

@@ -30,7 +30,7 @@ def test_behind_a_row_of_small_numbers(detector: Detector, row: str, kind: str) 
 
 
 @pytest.mark.parametrize("row", ["4 1 ", "12 ", "12-"])
-def test_directly_behind_a_row(detector: Detector, row: str) -> None:
+def test_directly_after_a_row(detector: Detector, row: str) -> None:
     assert "+49 30 1234567" in found(detector, f"call {row * 200}+49 30 1234567", "PHONE_NUMBER")
     long, short = (found(detector, f"{row * times}030 9018200", "PHONE_NUMBER") for times in (220, 20))
     assert long == short

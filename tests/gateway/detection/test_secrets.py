@@ -74,7 +74,7 @@ PUBLISHED = [
 
 @pytest.mark.parametrize("parts", PUBLISHED, ids=["firebase", "stripe", "azurite"])
 @pytest.mark.parametrize("text", ['apiKey: "{}"', "export API_KEY={}", "AccountName=dev;AccountKey={};", "{}"])
-def test_what_vendors_print_for_everybody_is_no_secret(detector: Detector, parts: tuple[str, str], text: str) -> None:
+def test_values_that_vendors_publish_are_no_secrets(detector: Detector, parts: tuple[str, str], text: str) -> None:
     assert not secrets(detector, text.format("".join(parts)))
 
 

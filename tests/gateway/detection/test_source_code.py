@@ -1,4 +1,4 @@
-"""Source code is told from prose by its syntax; comments and strings are prose."""
+"""Source code is distinguished from prose by its syntax; comments and strings are prose."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A key as a vendor's generator makes it is never taken for a stand-in: keys drawn in the form of each example."""
+"""Keys as a vendor's generator makes them are never taken for examples: random keys in the form of each example."""
 
 import random
 import re
@@ -22,7 +22,7 @@ KEYS = [
 
 
 def drawn(recognizer: PatternRecognizer, dice: random.Random) -> Iterator[str]:
-    """Keys like the first example's: behind its prefix, every part anew out of the signs that it was made of."""
+    """Yields keys like the first example: after its prefix, each part is drawn from the characters of that part."""
     example = recognizer.examples[0].value
     prefix = compile_pattern(recognizer.prefilters[0]).match(example.encode())
     at = min(prefix.end(), len(example) - 8) if prefix is not None else 0

@@ -1,4 +1,4 @@
-"""Labelled text is read as it stands; a line that cannot be used is named, never repeated."""
+"""Labelled text is read unchanged; an unusable line is reported by its number, never repeated."""
 
 import json
 from pathlib import Path

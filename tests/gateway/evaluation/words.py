@@ -1,4 +1,4 @@
-"""A finder that finds the words it is told to, so that tests say what is found in the text itself."""
+"""A finder of given words, so that tests show the findings in the text itself."""
 
 import re
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ _GROUPS = {
 
 
 class Words(Finder):
-    """Finds each value, wherever it stands, as its type."""
+    """Finds each value, at every position, as its type."""
 
     version = "words"
 

@@ -81,14 +81,12 @@ def dressed(value: str) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("name", [b"User-Agent", b"OpenAI-Organization", b"X-Request-Id", b"X-Mine"])
 @pytest.mark.parametrize("dress", dressed(CARD))
-def test_a_header_is_searched_in_every_dress(protector: Protector, policy: Policy, name: bytes, dress: str) -> None:
+def test_a_header_is_searched_in_every_encoding(protector: Protector, policy: Policy, name: bytes, dress: str) -> None:
     assert cross(protector, policy, (name, dressed(CARD)[dress]), forward=(b"x-mine",)) == WRITTEN
 
 
 @pytest.mark.parametrize("dress", dressed("Zzyzxqwv47110815"))
-def test_what_is_hidden_in_the_body_is_looked_for_in_every_dress(
-    protector: Protector, policy: Policy, dress: str
-) -> None:
+def test_values_of_the_body_are_searched_in_every_encoding(protector: Protector, policy: Policy, dress: str) -> None:
     destination = Destination("", fields=[(b"X-Title", dressed("Zzyzxqwv47110815")[dress])])
     crossing = forwarded_headers(destination, protector, policy, hidden=["zzyzxqwv47110815"])
     assert dict(crossing) == WRITTEN

@@ -199,7 +199,7 @@ def test_a_term_of_the_policys_own_list_counts() -> None:
     assert (finding.kind, finding.severity) == (Kind.NEW_SENSITIVE_VALUE, Severity.MEDIUM)
 
 
-# --- whatever comes ------------------------------------------------------------------------------------------
+# --- arbitrary input -----------------------------------------------------------------------------------------
 
 _PIECES = st.sampled_from(
     [*'[PERSON_ 7KQ2M] https://a.b/ ]( ![ " \\ { é'.split(), "print ", "the value of ", "send ", "curl ", "\n", " "]

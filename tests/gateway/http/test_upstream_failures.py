@@ -10,7 +10,7 @@ from gateway.errors import UpstreamTimeout
 from gateway.http.upstream_failures import Fault, of_exception, of_number
 
 
-def test_every_kind_is_told_apart_by_word_and_sentence() -> None:
+def test_every_kind_has_its_own_word_and_sentence() -> None:
     assert len({fault.kind for fault in Fault}) == len({fault.error().message for fault in Fault}) == len(Fault)
     for fault in Fault:
         error = fault.error("acme")

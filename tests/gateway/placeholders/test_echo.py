@@ -1,4 +1,4 @@
-"""The echo of a protected text restores to the byte, whatever stands around its placeholders, and so does a stream."""
+"""The echo of a protected text is restored to the byte, with any text around its placeholders, also as a stream."""
 
 from collections.abc import Sequence
 

@@ -126,7 +126,7 @@ def test_the_same_is_opened_as_in_text(session: Session) -> None:
 @pytest.mark.parametrize("depth", [0, 1, 2, 3])
 @pytest.mark.parametrize("ascii_only", [True, False])
 def test_an_escaped_line_break_ends_a_url(session: Session, depth: int, ascii_only: bool) -> None:
-    """A signature has the name below the address, in whatever a program puts it."""
+    """A signature has the name below the address, in any format of a program."""
     document = "Größe\nwww.acme.example\r\n{{+person}}\nsee notes.txt\t{{+phone}}\u2028/{{+email}}"
     for _ in range(depth + 1):
         document = json.dumps({"text": document}, ensure_ascii=ascii_only)

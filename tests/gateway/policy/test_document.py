@@ -97,7 +97,7 @@ def test_size_counts_bytes_as_posted() -> None:
         policy(deny=[{"type": "X", "terms": terms + ["é" * 150] * 100}])
 
 
-def test_all_faults_are_told_at_once() -> None:
+def test_all_faults_are_reported_at_once() -> None:
     told = "session.max_values: input should [^;]*; colour: unknown field; size: unknown field."
     with pytest.raises(Unprocessable, match=told) as refusal:
         policy(session={"max_values": 0}, colour=1, size=2)

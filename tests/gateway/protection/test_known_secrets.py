@@ -1,4 +1,4 @@
-"""A secret that was found with what stands around it is known alone."""
+"""A secret that was found by its context is also hidden without it."""
 
 import pytest
 

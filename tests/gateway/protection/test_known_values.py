@@ -122,7 +122,9 @@ def reads_as(text: str, name: str) -> bool:
 
 @pytest.mark.parametrize("dress", WORN)
 @pytest.mark.parametrize("number", range(len(NAMES)))
-def test_a_known_name_is_hidden_in_every_dress(protector: Protector, policy: Policy, number: int, dress: str) -> None:
+def test_a_known_name_is_hidden_in_every_disguise(
+    protector: Protector, policy: Policy, number: int, dress: str
+) -> None:
     dressed = WORN[dress](NAMES[number])
     if dressed is not None:
         first, later = protect(protector, policy, f"My name is {NAMES[number]}.", f"then {dressed} came, at last")
@@ -202,7 +204,7 @@ def test_nor_in_keys_and_pictures(protector: Protector, policy: Policy) -> None:
 
 
 @pytest.mark.parametrize("number", range(len(LEFT_ALONE)))
-def test_clean_text_in_something_like_a_dress_is_left_alone(protector: Protector, policy: Policy, number: int) -> None:
+def test_clean_text_that_resembles_a_disguise_is_unchanged(protector: Protector, policy: Policy, number: int) -> None:
     text = json.loads(LEFT_ALONE[number])["text"]
     assert protect(protector, policy, SHORT, text)[1] == text
 
@@ -274,7 +276,7 @@ def test_many_values_are_found_as_a_few_are(protector: Protector, policy: Policy
     assert not any(number in later for number in numbers)
 
 
-def test_values_that_share_their_words_are_told_apart(protector: Protector, policy: Policy) -> None:
+def test_values_that_share_words_are_distinguished(protector: Protector, policy: Policy) -> None:
     mails = [f"anna.annabel{count}@annabel.example.com" for count in range(50)]
     later = protect(protector, policy, ", ".join(mails), "; ".join(f"mailto:{mail.upper()}" for mail in mails))[1]
     assert "annabel" not in later.lower()

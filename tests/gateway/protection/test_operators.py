@@ -92,7 +92,9 @@ def test_hash_is_a_keyed_fingerprint() -> None:
         ("IP_ADDRESS", "10.0.0.11", "10.0.0.1", False),
     ],
 )
-def test_hashes_are_equal_for_the_same_value_in_another_dress(type_name: str, one: str, other: str, same: bool) -> None:
+def test_hashes_are_equal_for_the_same_value_in_another_disguise(
+    type_name: str, one: str, other: str, same: bool
+) -> None:
     assert (apply(Action.HASH, type_name, one) == apply(Action.HASH, type_name, other)) is same
 
 

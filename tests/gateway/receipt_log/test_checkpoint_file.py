@@ -153,7 +153,7 @@ async def test_a_log_without_its_checkpoint_is_taken_as_it_is(data_dir: Path, ca
     assert remembered(data_dir) == 2
 
 
-async def test_a_log_that_is_gone_with_its_checkpoint_is_told_by_the_key_beside_it(
+async def test_a_new_log_with_an_existing_signing_key_is_reported(
     data_dir: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""Which signing key a store is opened with: never a new one beside what another signed."""
+"""The signing key with which a store is opened: never a new one if another has signed its records."""
 
 import subprocess
 import sys

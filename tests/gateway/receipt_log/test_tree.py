@@ -1,4 +1,4 @@
-"""The tree as it is stored: proofs across stored subtrees, and what happens when somebody changes one."""
+"""The tree as it is stored: proofs across stored subtrees, and the detection of a changed one."""
 
 import asyncio
 from hashlib import sha256

@@ -1,4 +1,4 @@
-"""Finding receipts by a value: beside the log, with its transactions, and saying what a search may miss."""
+"""Finding receipts by a value: outside the log, in its transactions, and with a note of what a search may miss."""
 
 from collections.abc import Iterator
 from datetime import date

@@ -1,4 +1,4 @@
-"""The dispatcher behind both listeners: what is forwarded, what is refused, and that every exchange gets an outcome."""
+"""The dispatcher of both listeners: calls that are forwarded or refused, and an outcome for every exchange."""
 
 import asyncio
 import contextlib

@@ -42,7 +42,7 @@ async def test_a_process_that_is_silent_or_gone_is_unavailable(
     assert len(caplog.records) == 2
 
 
-def test_only_refusals_are_told_as_they_are(caplog: pytest.LogCaptureFixture) -> None:
+def test_only_refusals_keep_their_message(caplog: pytest.LogCaptureFixture) -> None:
     for error in (BadRequest("No."), SettingsError("No.")):
         assert gateway_process._told(error) is error
     with caplog.at_level(logging.DEBUG):

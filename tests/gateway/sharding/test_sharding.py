@@ -328,7 +328,7 @@ def test_a_table_too_long_for_a_compartment_is_cut_at_its_rows(fence: str) -> No
     assert [row for piece in pieces for row in piece.splitlines()] == [row.strip() for row in rows]
 
 
-def test_the_outline_is_told_without_a_word_of_the_text() -> None:
+def test_the_outline_contains_no_word_of_the_text() -> None:
     text = "# Bericht Zebra\n\nZebra one is here. Zebra two is there.\n\n# Ende\n\nZebra three."
     done = divide(text, [])
     assert "Zebra" not in done.outline.instructions

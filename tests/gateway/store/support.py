@@ -1,4 +1,4 @@
-"""Rows that the tests of a store write, and a gate that holds its writer up."""
+"""Rows that the tests of a store write, and a lock that holds its writer up."""
 
 import threading
 from collections.abc import Callable

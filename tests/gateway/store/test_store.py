@@ -66,7 +66,7 @@ async def test_what_waits_shares_one_transaction(store: Store) -> None:
     await asyncio.sleep(0)
     gate.open()
     assert await asyncio.gather(*waiting) == [str(number) for number in range(50)]
-    # One for the gate, one for all the rest.
+    # One for the lock, one for all the rest.
     assert len(commits) == 2
 
 

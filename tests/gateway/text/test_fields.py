@@ -134,7 +134,7 @@ def test_a_document_changes_only_where_something_was_found() -> None:
         ('{"pin": 4711}', ["pin", "pin: 4711"]),
         ('{"pin" :\n4711}', ["pin", "pin: 4711"]),
         ('{"n": 12}', ["n"]),
-        # Short numbers in lists are data; what is long is looked at wherever it stands.
+        # Short numbers in lists are data; long ones are searched at any position.
         ('{"rows": [4711, 1234567]}', ["rows", "rows: 1234567"]),
         ('{"names": ["Anna", "Karl"]}', ["names", "names: Anna", "names: Karl"]),
         ('{"a": {"b": "x"}, "c": "y"}', ["a", "b", "c", "b: x", "c: y"]),

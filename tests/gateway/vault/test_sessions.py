@@ -71,7 +71,7 @@ async def test_wrong_id_token_and_owner_look_the_same(vault: Vault) -> None:
     assert await reopen(vault, session) == session
 
 
-async def test_too_late_is_told_only_to_who_has_the_token(vault: Vault, clock: Clock) -> None:
+async def test_expiry_is_reported_only_with_the_token(vault: Vault, clock: Clock) -> None:
     session = await create(vault, ANNA, 60)
     clock.now += 59.9
     await reopen(vault, session)
@@ -159,7 +159,7 @@ async def test_an_extended_session_lasts_longer_and_keeps_its_values(vault: Vaul
             await vault.revoke(*wrong)
 
 
-async def test_a_session_that_expired_is_told_for_a_day_and_then_forgotten(vault: Vault, clock: Clock) -> None:
+async def test_an_expired_session_is_reported_for_a_day(vault: Vault, clock: Clock) -> None:
     session, longer = await create(vault, ANNA, 60), await create(vault, ANNA, 7 * 86_400)
     await vault.remember(session, [MAIL])
     await vault.remember(longer, [NAME])

@@ -1,4 +1,4 @@
-"""A call has the name of its tool, whatever was found before it or after it."""
+"""A call has the name of its tool, whether or not values were found before or after it."""
 
 import json
 from typing import Any

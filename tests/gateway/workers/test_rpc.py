@@ -1,4 +1,4 @@
-"""Calls between two processes: what comes back, what is told of a failure, and what happens when one end is gone."""
+"""Calls between two processes: their results, their failures, and the end of a process."""
 
 import asyncio
 import os
@@ -94,7 +94,7 @@ def test_an_error_survives_pickling(error: GatewayError) -> None:
     assert str(again) == str(error)
 
 
-async def test_other_failures_are_told_as_the_caller_wants() -> None:
+async def test_other_failures_are_converted() -> None:
     def fail() -> None:
         raise ValueError("canary-4711")
 
@@ -122,7 +122,7 @@ async def test_a_call_without_a_waiter_is_cancelled() -> None:
         await asyncio.wait_for(ended.wait(), 5)
 
 
-async def test_what_is_told_is_done_in_order() -> None:
+async def test_notifications_are_handled_in_order() -> None:
     heard: list[int] = []
     async with linked(note=heard.append, count=lambda: len(heard)) as (link, _):
         for number in range(100):

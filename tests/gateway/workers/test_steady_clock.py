@@ -1,4 +1,4 @@
-"""Time that never goes back, nor stands still while the system clock is behind."""
+"""Time that never runs backwards, and continues while the system clock is behind."""
 
 from gateway.workers.steady_clock import SteadyClock
 

@@ -52,7 +52,7 @@ def signs(form: str, plain: str = "") -> Dressing:
 
 
 def at(sign: str, *places: float) -> Dressing:
-    """`sign` put in between, at these parts of the length, where letters or digits stand on both sides."""
+    """Inserts `sign` at these parts of the length, where letters or digits are on both sides."""
 
     def dress(value: str) -> str:
         for place in sorted(places, reverse=True):
@@ -248,7 +248,7 @@ def test_a_card_in_several_cells_is_hidden(protector: Protector, policy: Policy,
 
 
 @pytest.mark.parametrize("number", range(len(LEFT_ALONE)))
-def test_clean_text_in_something_like_a_dress_is_left_alone(protector: Protector, policy: Policy, number: int) -> None:
+def test_clean_text_that_resembles_a_disguise_is_unchanged(protector: Protector, policy: Policy, number: int) -> None:
     text = LEFT_ALONE[number]["text"]
     assert protect(protector, policy, text)[0] == text
 
@@ -261,7 +261,7 @@ OVER_AND_OVER = (
 
 @pytest.mark.slow
 @pytest.mark.parametrize("unit", OVER_AND_OVER, ids=ascii)
-def test_a_dress_over_and_over_ends(protector: Protector, unit: str) -> None:
+def test_a_repeated_disguise_ends(protector: Protector, unit: str) -> None:
     """Any of them would take hours if a place were tried again from each of its signs."""
     text = unit * (50_000 // len(unit))
     assert len(protector.detect(text)) <= 1
@@ -285,7 +285,7 @@ NEXT_LINES = ["Please check why", "export REGION", "Also: it fails", "It", "Than
 @pytest.mark.parametrize("following", NEXT_LINES)
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_a_secret_ends_with_its_line(detector: Detector, label: str, following: str, end: str) -> None:
-    """With the next line's first word in it, it would not be known where it stands again."""
+    """With the first word of the next line in it, the value would not be recognized elsewhere."""
     secret = "g2xiF4AcEMxu" + "WQKqh29HYVOJ"
     found = detector.detect(f"{label}{secret}{end}{following}")
     at = len(label)

@@ -89,6 +89,6 @@ def test_answers_for_units_come_from_their_pieces() -> None:
     answers, read = answers_of_units(starts, ends, [(0, 1), (1, 2), (2, 5), (5, 10)], chances, known)
     expected: list[list[float]] = [[0.2, 0.8, 0], [0.4, 0, 0.6], [0.5, 0.3, 0.2], [1, 0, 0], [0, 0, 0]]
     assert np.allclose(answers, expected, atol=1e-6)
-    # Nothing is known of the apostrophe, and no piece stands for what is beyond.
+    # The apostrophe is unknown, and no piece covers the last unit.
     assert read.tolist() == [True, False, True, True, False]
     assert not answers_of_units(starts, ends, [], chances[:0], known[:0])[1].any()

@@ -1,4 +1,4 @@
-"""In a list of people, a name that the models miss is one all the same."""
+"""In a list of people, names that the models miss are found too."""
 
 from pathlib import Path
 

@@ -15,7 +15,7 @@ def in_place(text: str, value: str, type_name: str = "PERSON") -> bool:
 
 
 @pytest.mark.parametrize(("text", "value"), CASES["a_person_behind_the_label_of_a_place_is_one"])
-def test_a_person_behind_the_label_of_a_place_is_one(text: str, value: str) -> None:
+def test_a_person_labelled_as_a_place_is_a_place(text: str, value: str) -> None:
     assert in_place(text, value)
 
 

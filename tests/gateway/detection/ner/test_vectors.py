@@ -81,7 +81,7 @@ def test_clean_prompts_of_other_languages(protector: Protector, policy: Policy) 
 
 
 def test_names_among_ordinary_words_of_other_languages(protector: Protector, policy: Policy) -> None:
-    """At least 90 % of the names, wherever they stand, are wholly hidden."""
+    """At least 90 % of the names are wholly hidden, at any position."""
     there, missed = values(protector, policy, "named_documents_languages", "names")
     assert there > 280
     assert len(missed) / there <= 0.1, missed

@@ -24,7 +24,7 @@ LIMIT = 10**8
 
 
 class Session:
-    """The placeholders of a conversation. `{NAME}` in a text stands for one of them."""
+    """The placeholders of a conversation. `{NAME}` in a text is replaced by one of them."""
 
     def __init__(self, source: str = "", **values: tuple[str, str]) -> None:
         self.placeholders = Placeholders(b"k" * 32)

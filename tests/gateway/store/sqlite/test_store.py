@@ -47,7 +47,7 @@ async def test_work_that_ends_the_transaction_by_itself_fails_and_harms_nothing(
 
 
 @pytest.mark.slow
-async def test_too_many_waiting_are_told_to_come_again_and_follow_ups_still_fit(store: SqliteStore) -> None:
+async def test_too_many_waiting_writes_are_refused_and_follow_ups_still_fit(store: SqliteStore) -> None:
     gate = Gate(store)
     results = [store.submit(add(str(number))) for number in range(WRITE_LIMIT)]
     with pytest.raises(Unavailable) as refused:

@@ -154,7 +154,7 @@ class Answers:
         except Exception as error:  # noqa: BLE001 - the answer is complete; only its report is not
             _log.error("the review of a stream failed: %s", type(error).__name__)
             return end
-        # Only what the guard let pass has been sent, whatever it makes of the whole.
+        # Only text that the guard let pass has been sent, even if it now refuses the whole.
         missed = end.action == "pass" and seen.action != "pass"
         return replace(end, verdict=replace(seen, action="flag" if missed else end.action))
 

@@ -61,11 +61,11 @@ class StreamPlan:
 
 @dataclass(frozen=True, slots=True)
 class AnswerEnd:
-    """How an answer ended, for its outcome record.
+    """The end of an answer, for its outcome record.
 
-    `action` is the strictest of the guard's actions while the answer streamed, and `texts` are what it said: protected,
-    as the upstream sent them. By `ids` a later request may continue the answer. `body` is what the client gets of an
-    answer that did not stream. `verdict` is the guard's on the whole answer.
+    `action` is the strictest of the guard's actions while the answer streamed. `texts` are protected, as the upstream
+    sent them. By `ids` a later request may continue the answer. `body` is the answer that the client gets if it did
+    not stream. `verdict` is the guard's on the whole answer.
     """
 
     outcome: str

@@ -72,8 +72,8 @@ def dense(size: int, seed: int = 2) -> str:
 def code(size: int, seed: int = 0) -> str:
     """This project's own sources, over and over."""
     files = sorted((ROOT / "gateway").rglob("*.py"))
-    sources = [file.read_text(encoding="utf-8") for file in files if "recognizers" not in file.parts]
-    text = "\n".join(sources)
+    others = (file for file in files if "recognizers" not in file.relative_to(ROOT).parts)
+    text = "\n".join(file.read_text(encoding="utf-8") for file in others)
     return (text * (size // len(text) + 1))[seed : seed + size]
 
 

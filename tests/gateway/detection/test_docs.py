@@ -62,7 +62,8 @@ def test_the_row_and_the_line_of_the_walk_through_are_sound() -> None:
     printed = (DOCS / "adding-a-recognizer.md").read_text("utf-8")
     section = printed.split("## A table row")[1]
     numbers, keys = (tomllib.loads(part.split("```")[0]) for part in section.split("```toml\n")[1:])
-    number = Number.model_validate(numbers["numbers"][0])
+    [(name, [row])] = numbers.items()
+    number = Number.model_validate({"name": name, **row})
     check = number.is_valid()
     assert check is not None
     assert check(number.example.replace(" ", ""))

@@ -45,7 +45,7 @@ class Category(BaseModel, extra="forbid", frozen=True):
 class Number(BaseModel, extra="forbid", frozen=True):
     """One number.
 
-    `category`: a table of `categories.toml`. A row after one of the same name inherits category, description and words.
+    `category`: a table of `categories.toml`. Rows after the first of a name inherit category, description and words.
     `forms`: `#` is a digit, `@` a letter, `*` either. `~` is nothing, or one of space, hyphen and full stop, the same
     throughout. Any other character is literal; letters match in any case.
     `check`: a module of python-stdnum ("nl.bsn"), or a function in `checks` with its arguments ("born 0"), which gets
@@ -103,22 +103,16 @@ class Number(BaseModel, extra="forbid", frozen=True):
 
 
 def load_numbers(region: str) -> Iterator[Number]:
-    """Yields the rows of a region's table, in which `<<name>>` inserts an entry of `[shared]`."""
-    table = read_toml(__file__, region)
-    shared = table.get("shared", {})
-    before: dict[str, Any] = {}
-    for row in table["numbers"]:
-        inherited = (
-            {key: before[key] for key in _INHERITED & before.keys()} if row["name"] == before.get("name") else {}
-        )
-        before = inherited | row
-        yield Number.model_validate(
-            {
-                **before,
-                **{key: expand(before[key], shared) for key in ("words", "forms")},
-                "check": [one_line(expand(one, shared)) for one in _listed(before.get("check", []))],
-            }
-        )
+    """Yields the rows of a region's tables, by name. In them, `<<name>>` inserts an entry of `[shared]`."""
+    tables = read_toml(__file__, region)
+    shared = tables.pop("shared", {})
+    for name, rows in tables.items():
+        row: dict[str, Any] = {}
+        for own in rows:
+            row = {key: row[key] for key in _INHERITED & row.keys()} | own
+            texts = {key: expand(row[key], shared) for key in ("words", "forms")}
+            check = [one_line(expand(one, shared)) for one in _listed(row.get("check", []))]
+            yield Number.model_validate({**row, **texts, "check": check, "name": name})
 
 
 def _check(text: str) -> Check:

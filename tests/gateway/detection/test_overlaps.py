@@ -2,12 +2,14 @@
 
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.detection import resolve_overlaps
 from gateway.models import Entity
 
+type Span = tuple[str, int, int, float]
 SPANS = st.tuples(st.integers(0, 60), st.integers(0, 60)).map(sorted)
 ENTITIES = st.lists(
     st.builds(
@@ -54,31 +56,20 @@ def entity(type_name: str, start: int, end: int, score: float) -> Entity:
     return Entity(type_name, start, end, score, "test")
 
 
-def test_the_higher_score_names_the_whole_and_the_rest_of_the_loser_is_covered() -> None:
-    card, phone = entity("CREDIT_CARD", 4, 20, 1.0), entity("PHONE_NUMBER", 0, 12, 0.7)
-    assert resolve_overlaps([phone, card]) == (entity("CREDIT_CARD", 0, 20, 1.0),)
-
-
-def test_what_holds_all_the_others_keeps_its_type() -> None:
-    url, address = entity("URL", 0, 40, 0.6), entity("EMAIL_ADDRESS", 20, 34, 0.95)
-    assert resolve_overlaps([url, address]) == (entity("URL", 0, 40, 0.95),)
-
-
-def test_a_doubtful_whole_does_not_rename_a_certain_part() -> None:
-    candidate, card = entity("PHONE_NUMBER", 0, 21, 0.3), entity("CREDIT_CARD", 5, 21, 1.0)
-    assert resolve_overlaps([candidate, card]) == (entity("CREDIT_CARD", 0, 21, 1.0),)
-
-
-def test_then_the_longer_then_the_earlier_wins() -> None:
-    short, long = entity("PERSON", 0, 8, 0.8), entity("ORGANIZATION", 5, 19, 0.8)
-    assert resolve_overlaps([short, long])[0].type == "ORGANIZATION"
-    first, second = entity("URL", 0, 8, 0.8), entity("PERSON", 5, 13, 0.8)
-    assert resolve_overlaps([second, first])[0].type == "URL"
-
-
-def test_spans_that_only_touch_stay_two() -> None:
-    left, right = entity("PERSON", 0, 4, 0.8), entity("URL", 4, 8, 0.8)
-    assert resolve_overlaps([right, left]) == (left, right)
+@pytest.mark.parametrize(
+    ("found", "resolved"),
+    [
+        ([("PHONE_NUMBER", 0, 12, 0.7), ("CREDIT_CARD", 4, 20, 1.0)], [("CREDIT_CARD", 0, 20, 1.0)]),
+        ([("URL", 0, 40, 0.6), ("EMAIL_ADDRESS", 20, 34, 0.95)], [("URL", 0, 40, 0.95)]),
+        ([("PHONE_NUMBER", 0, 21, 0.3), ("CREDIT_CARD", 5, 21, 1.0)], [("CREDIT_CARD", 0, 21, 1.0)]),
+        ([("PERSON", 0, 8, 0.8), ("ORGANIZATION", 5, 19, 0.8)], [("ORGANIZATION", 0, 19, 0.8)]),
+        ([("PERSON", 5, 13, 0.8), ("URL", 0, 8, 0.8)], [("URL", 0, 13, 0.8)]),
+        ([("URL", 4, 8, 0.8), ("PERSON", 0, 4, 0.8)], [("PERSON", 0, 4, 0.8), ("URL", 4, 8, 0.8)]),
+    ],
+    ids=["higher score", "whole", "doubtful whole", "longer", "earlier", "touching"],
+)
+def test_which_type_names_the_whole(found: list[Span], resolved: list[Span]) -> None:
+    assert resolve_overlaps([entity(*one) for one in found]) == tuple(entity(*one) for one in resolved)
 
 
 def test_what_weighs_more_for_the_policy_names_the_whole() -> None:

@@ -15,16 +15,7 @@ from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
 from gateway.detection.recognizers._address_parts import CAPITAL, CONTACT, GAP, UNIT, address_end
 from gateway.detection.recognizers._dates import MONTH_NAMES
-from gateway.detection.recognizers._street_forms import (
-    AFTER_NAME,
-    BEFORE_NUMBER,
-    FIELD,
-    JOINED_NAME,
-    NUMBER_BEFORE,
-    PREFILTERS,
-    TYPE_TOWN,
-    Form,
-)
+from gateway.detection.recognizers._street_forms import FORMS, PREFILTERS, Form
 
 STREET_ADDRESS = EntityType("STREET_ADDRESS", "address", "A postal address, starting with the street or post box.")
 
@@ -61,7 +52,8 @@ _TECHNICAL = compile_pattern(
     r"|docker|windows"
     r"|linux|mac|ios|android|version|chrome|firefox|tls|ssl|vpn|dns|sql|json|xml|csv|pdf|satellite|cable)\b"
 )
-_TYPE_FIRST = frozenset({NUMBER_BEFORE, BEFORE_NUMBER, TYPE_TOWN})
+_AFTER_NAME, _FIELD, _JOINED_NAME = (FORMS[name] for name in ("after_name", "field", "joined_name"))
+_TYPE_FIRST = frozenset(FORMS[name] for name in ("number_before", "before_number", "type_town"))
 _ENGLISH = word_set("in on at and for to is was with from by that are were has had")
 _LINKS = word_set("de la le les du des del di da do dos van von der den of the and y e")
 _LOWER_TYPES = word_set("street avenue road boulevard drive lane crescent highway")
@@ -82,7 +74,7 @@ def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
             start, end = place.span(form.group)
             if _PART_OF_NUMBER.search(data, max(0, start - 2), start + 1):
                 continue
-            if form is FIELD:
+            if form is _FIELD:
                 end = _end_of_field(data, start, end)
             weak = form.weak > 0 and place.start(form.weak) >= 0
             score = _score(form, normalized.text(start, end), weak=weak)
@@ -122,15 +114,15 @@ def _score(form: Form, text: str, *, weak: bool) -> float | None:
     """Returns the score of the street alone, or None if it is not a street."""
     if not (form in _TYPE_FIRST or any(char.isdigit() for char in text)):
         return None
-    if form is FIELD and not _address_in_field(text):
+    if form is _FIELD and not _address_in_field(text):
         return None
-    if form is AFTER_NAME and _DOCTOR.match(text):
+    if form is _AFTER_NAME and _DOCTOR.match(text):
         return None
     if form.free and not _street_words(form, text):
         return None
     if form in _TYPE_FIRST and any(word in _ENGLISH for word in text.split()):
         return None
-    if form is JOINED_NAME and text.islower() and ("," in text or "str " in text):
+    if form is _JOINED_NAME and text.islower() and ("," in text or "str " in text):
         return None
     if weak and _TECHNICAL.search(text.encode()):
         return None
@@ -139,12 +131,12 @@ def _score(form: Form, text: str, *, weak: bool) -> float | None:
 
 def _street_words(form: Form, text: str) -> bool:
     words = [word for word in text.replace(",", " ").split() if not word[0].isdigit()]
-    name = words[:-1] if form is AFTER_NAME else words
+    name = words[:-1] if form is _AFTER_NAME else words
     if not words or any(word in _NO_STREET for word in name):
         return False
-    if any(word.strip(".").casefold() in MONTH_NAMES for word in (words[:1] if form is AFTER_NAME else words)):
+    if any(word.strip(".").casefold() in MONTH_NAMES for word in (words[:1] if form is _AFTER_NAME else words)):
         return False
-    if form is not AFTER_NAME:
+    if form is not _AFTER_NAME:
         return True
     if all(word[0].islower() for word in words):
         return len(words) <= 3 and words[-1].strip(".") in _LOWER_TYPES

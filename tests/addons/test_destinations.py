@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+from collections.abc import Awaitable, Callable, Sequence
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -45,34 +46,49 @@ def server(host: str, port: int) -> ServerConnectionHookData:
     return ServerConnectionHookData(connection.Server(address=(host, port)), tflow.tclient_conn())
 
 
-async def connected(monkeypatch: pytest.MonkeyPatch, host: str, answers: list[list[str]]) -> ServerConnectionHookData:
-    """A connection attempt to a name at mitmweb's port, whose look-ups have these answers in turn."""
-
-    async def getaddrinfo(_: object, port: int, **__: object) -> list[Any]:
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in answers.pop(0)]
-
-    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", getaddrinfo)
-    own = destinations(("127.0.0.1", 8081))
-    data = server(host, 8081)
-    with taddons.context(proxyserver.Proxyserver()):
-        await own.server_connect(data)
-    return data
+type Attempt = Callable[..., Awaitable[connection.Server]]
 
 
-@pytest.mark.anyio
-async def test_a_name_that_resolves_to_a_listener_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert (await connected(monkeypatch, "rebound.test", [["127.0.0.1"]])).server.error == "own_listener"
-    assert (await connected(monkeypatch, "rebound.test", [["192.0.2.7", "127.0.0.1"]])).server.error == "own_listener"
+@pytest.fixture
+def attempt(monkeypatch: pytest.MonkeyPatch) -> Attempt:
+    """Attempts a connection to a host whose look-ups have these answers in turn, and no more. Returns the server."""
+
+    async def connected(
+        host: str, port: int, *answers: list[str] | Exception, peer: str = "127.0.0.1", permitted: Sequence[str] = ()
+    ) -> connection.Server:
+        left = iter(answers)
+
+        async def getaddrinfo(_: object, port: int, **__: object) -> list[Any]:
+            answer = next(left)
+            if isinstance(answer, Exception):
+                raise answer
+            return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in answer]
+
+        async def open_connection(*_: object) -> Any:
+            raise OSError
+
+        monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", getaddrinfo)
+        monkeypatch.setattr(asyncio, "open_connection", open_connection)
+        data = server(host, port)
+        data.client.peername = (peer, 50_000)
+        with taddons.context(proxyserver.Proxyserver()):
+            await destinations(("127.0.0.1", 8081), *permitted).server_connect(data)
+        return data.server
+
+    return connected
 
 
-@pytest.mark.anyio
-async def test_what_was_checked_is_connected_to(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("found", [["127.0.0.1"], ["192.0.2.7", "127.0.0.1"]])
+async def test_a_name_that_resolves_to_a_listener_is_refused(attempt: Attempt, found: list[str]) -> None:
+    assert (await attempt("rebound.test", 8081, found)).error == "own_listener"
+
+
+async def test_the_checked_address_is_connected_to(attempt: Attempt) -> None:
     """A second look-up would lead to mitmweb."""
-    data = await connected(monkeypatch, "rebound.test", [["192.0.2.7"], ["127.0.0.1"]])
-    assert (data.server.error, data.server.address) == (None, ("192.0.2.7", 8081))
+    reached = await attempt("rebound.test", 8081, ["192.0.2.7"], ["127.0.0.1"])
+    assert (reached.error, reached.address) == (None, ("192.0.2.7", 8081))
 
 
-@pytest.mark.anyio
 async def test_the_name_is_put_back_once_connected(monkeypatch: pytest.MonkeyPatch) -> None:
     """mitmproxy knows a connection it can use again by the name."""
 
@@ -89,19 +105,11 @@ async def test_the_name_is_put_back_once_connected(monkeypatch: pytest.MonkeyPat
     assert data.server.address == ("provider.test", 8081)
 
 
-@pytest.mark.anyio
-async def test_other_ports_are_not_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def getaddrinfo(*_: object, **__: object) -> list[Any]:
-        raise AssertionError("looked up")
-
-    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", getaddrinfo)
-    data = server("provider.test", 443)
-    with taddons.context(proxyserver.Proxyserver()):
-        await destinations(("127.0.0.1", 8081)).server_connect(data)
-    assert (data.server.error, data.server.address) == (None, ("provider.test", 443))
+async def test_other_ports_are_not_looked_up(attempt: Attempt) -> None:
+    reached = await attempt("provider.test", 443)
+    assert (reached.error, reached.address) == (None, ("provider.test", 443))
 
 
-@pytest.mark.anyio
 async def test_a_listener_of_a_mode_counts() -> None:
     servers = [SimpleNamespace(mode=SimpleNamespace(transport_protocol="tcp"), listen_addrs=(("0.0.0.0", 1080),))]
     own = destinations(None)
@@ -115,83 +123,49 @@ async def test_a_listener_of_a_mode_counts() -> None:
 FAR = "203.0.113.9"
 
 
-async def far(monkeypatch: pytest.MonkeyPatch, host: str, answers: list[str], *permitted: str, peer: str = FAR) -> Any:
-    """Attempts a connection of a client on another machine to a name with these addresses. Returns the server."""
-
-    async def getaddrinfo(_: object, port: int, **__: object) -> list[Any]:
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in answers]
-
-    async def open_connection(*_: object) -> Any:
-        raise OSError
-
-    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", getaddrinfo)
-    monkeypatch.setattr(asyncio, "open_connection", open_connection)
-    data = server(host, 443)
-    data.client.peername = (peer, 50_000)
-    with taddons.context(proxyserver.Proxyserver()):
-        await destinations(None, *permitted).server_connect(data)
-    return data.server
-
-
-@pytest.mark.anyio
 @pytest.mark.parametrize("peer", [FAR, "::ffff:203.0.113.9", "fd00:1::9", "10.0.0.9", "not-an-address", ""])
 @pytest.mark.parametrize("answers", [["10.0.0.5"], ["127.0.0.1"], ["::1"], ["169.254.169.254"], ["8.8.8.8", "fd00::5"]])
 async def test_a_client_on_another_machine_reaches_no_private_address(
-    monkeypatch: pytest.MonkeyPatch, peer: str, answers: list[str]
+    attempt: Attempt, peer: str, answers: list[str]
 ) -> None:
-    assert (await far(monkeypatch, "name.test", answers, peer=peer)).error == "private_destination"
+    assert (await attempt("name.test", 443, answers, peer=peer)).error == "private_destination"
 
 
-@pytest.mark.anyio
-async def test_a_client_on_another_machine_gets_the_address_that_was_checked(monkeypatch: pytest.MonkeyPatch) -> None:
-    reached = await far(monkeypatch, "name.test", ["8.8.8.8", "1.1.1.1"])
+async def test_a_client_on_another_machine_gets_the_address_that_was_checked(attempt: Attempt) -> None:
+    reached = await attempt("name.test", 443, ["8.8.8.8", "1.1.1.1"], peer=FAR)
     assert (reached.error, reached.address) == (None, ("8.8.8.8", 443))
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("entry", ["name.test", "name.test:443", "10.0.0.0/8", "10.0.0.5:443"])
-async def test_a_listed_destination_is_reached(monkeypatch: pytest.MonkeyPatch, entry: str) -> None:
-    reached = await far(monkeypatch, "name.test", ["10.0.0.5"], entry)
+async def test_a_listed_destination_is_reached(attempt: Attempt, entry: str) -> None:
+    reached = await attempt("name.test", 443, ["10.0.0.5"], peer=FAR, permitted=[entry])
     assert (reached.error, reached.address) == (None, ("10.0.0.5", 443))
 
 
-@pytest.mark.anyio
-async def test_every_address_of_a_name_has_to_be_listed(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = await far(monkeypatch, "name.test", ["10.0.0.5", "127.0.0.1"], "10.0.0.0/8")
+async def test_every_address_of_a_name_has_to_be_listed(attempt: Attempt) -> None:
+    found = await attempt("name.test", 443, ["10.0.0.5", "127.0.0.1"], peer=FAR, permitted=["10.0.0.0/8"])
     assert found.error == "private_destination"
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("peer", ["127.0.0.1", "::1", "::ffff:127.0.0.1"])
-async def test_a_client_on_this_machine_is_not_looked_up(monkeypatch: pytest.MonkeyPatch, peer: str) -> None:
-    reached = await far(monkeypatch, "name.test", [], peer=peer)
+async def test_a_client_on_this_machine_is_not_looked_up(attempt: Attempt, peer: str) -> None:
+    reached = await attempt("name.test", 443, peer=peer)
     assert (reached.error, reached.address) == (None, ("name.test", 443))
 
 
-@pytest.mark.anyio
-async def test_a_public_address_of_this_machine_is_private_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("addons.destinations.is_own_address", lambda address: str(address) == "8.8.8.8")
-    assert (await far(monkeypatch, "name.test", ["8.8.8.8"])).error == "private_destination"
-    assert (await far(monkeypatch, "name.test", ["8.8.4.4"])).error is None
-
-
-@pytest.mark.anyio
-@pytest.mark.parametrize("error", [OSError(), TimeoutError(), UnicodeError("label too long"), ValueError("null")])
-async def test_a_name_that_does_not_resolve_is_not_looked_up_again(
-    monkeypatch: pytest.MonkeyPatch, error: Exception
+async def test_a_public_address_of_this_machine_is_private_to_others(
+    monkeypatch: pytest.MonkeyPatch, attempt: Attempt
 ) -> None:
-    async def getaddrinfo(*_: object, **__: object) -> list[Any]:
-        raise error
-
-    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", getaddrinfo)
-    data = server("name.test", 443)
-    data.client.peername = (FAR, 50_000)
-    with taddons.context(proxyserver.Proxyserver()):
-        await destinations(None).server_connect(data)
-    assert data.server.address == ("unresolved.invalid", 443)
+    monkeypatch.setattr("addons.destinations.is_own_address", lambda address: str(address) == "8.8.8.8")
+    assert (await attempt("name.test", 443, ["8.8.8.8"], peer=FAR)).error == "private_destination"
+    assert (await attempt("name.test", 443, ["8.8.4.4"], peer=FAR)).error is None
 
 
-@pytest.mark.anyio
+@pytest.mark.parametrize("error", [OSError(), TimeoutError(), UnicodeError("label too long"), ValueError("null")])
+async def test_a_name_that_does_not_resolve_is_not_looked_up_again(attempt: Attempt, error: Exception) -> None:
+    assert (await attempt("name.test", 443, error, peer=FAR)).address == ("unresolved.invalid", 443)
+
+
 async def test_a_check_that_fails_leaves_the_connection_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """mitmproxy logs what a hook raises, and connects unless there is an error."""
 
@@ -206,7 +180,6 @@ async def test_a_check_that_fails_leaves_the_connection_refused(monkeypatch: pyt
     assert data.server.error
 
 
-@pytest.mark.anyio
 async def test_the_gateways_upstreams_are_the_operators_choice() -> None:
     data = server("10.0.0.5", 443)
     data.client.peername = (FAR, 50_000)
@@ -216,7 +189,6 @@ async def test_the_gateways_upstreams_are_the_operators_choice() -> None:
     assert (data.server.error, data.server.address) == (None, ("10.0.0.5", 443))
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("hook", ["http_connect", "requestheaders"])
 async def test_another_proxy_is_not_asked_for_a_private_address(hook: str) -> None:
     """It may be private itself."""

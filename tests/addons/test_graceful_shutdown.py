@@ -10,8 +10,6 @@ import pytest
 from addons import graceful_shutdown
 from addons.graceful_shutdown import GracefulShutdown
 
-pytestmark = pytest.mark.anyio
-
 
 class Gateway:
     """A master and the states of its flows; `busy` tells that a call is under way."""

@@ -15,8 +15,6 @@ from gateway.errors import GatewayError
 from gateway.exchange.messages import ForwardedRequest, Listener
 from gateway.models import ReceiptRef
 
-pytestmark = pytest.mark.anyio
-
 RECEIPT, OF_EDIT = (ReceiptRef(f"req_0{number}", number, "{}") for number in (1, 2))
 EDITED = ForwardedRequest("https://api.example/v1", (), b"protected again", receipt=OF_EDIT)
 

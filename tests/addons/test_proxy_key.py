@@ -94,7 +94,6 @@ async def status_of(addon: ProxyKey, flow: http.HTTPFlow, hook: str = "requesthe
     return 200
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("hook", ["http_connect", "requestheaders"])
 @pytest.mark.parametrize("mode", ["regular", "socks5", "upstream:http://a.test", "transparent", "wireguard"])
 async def test_without_a_valid_key_nothing_passes(addon: ProxyKey, hook: str, mode: str) -> None:
@@ -108,7 +107,6 @@ async def test_without_a_valid_key_nothing_passes(addon: ProxyKey, hook: str, mo
         assert flow.request.host == "unprotected.invalid"
 
 
-@pytest.mark.anyio
 async def test_the_key_becomes_that_of_the_caller_and_leaves_the_header(addon: ProxyKey, gateway: Gateway) -> None:
     flow = flow_of(proxy_authorization=basic(f"x:{KEY}"))
     assert await status_of(addon, flow) == 200
@@ -116,14 +114,12 @@ async def test_the_key_becomes_that_of_the_caller_and_leaves_the_header(addon: P
     assert gateway.asked == [KEY]
 
 
-@pytest.mark.anyio
 async def test_a_key_that_the_client_sends_itself_stays(addon: ProxyKey) -> None:
     flow = flow_of(proxy_authorization=basic(f"x:{KEY}"), x_svc_key="svck_of-its-own")
     assert await status_of(addon, flow) == 200
     assert flow.request.headers["x-svc-key"] == "svck_of-its-own"
 
 
-@pytest.mark.anyio
 async def test_a_tunnel_is_asked_once(addon: ProxyKey, gateway: Gateway) -> None:
     opening = flow_of(proxy_authorization=f"Bearer {KEY}")
     assert await status_of(addon, opening, "http_connect") == 200
@@ -135,7 +131,6 @@ async def test_a_tunnel_is_asked_once(addon: ProxyKey, gateway: Gateway) -> None
     assert len(gateway.asked) == 1
 
 
-@pytest.mark.anyio
 async def test_plain_http_is_asked_with_every_request(addon: ProxyKey) -> None:
     first = flow_of(proxy_authorization=f"Bearer {KEY}")
     assert await status_of(addon, first) == 200
@@ -144,7 +139,6 @@ async def test_plain_http_is_asked_with_every_request(addon: ProxyKey) -> None:
     assert await status_of(addon, second) == 407
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("mode", ["reverse:http://gateway.invalid:1", "local:program"])
 async def test_the_gateways_listener_and_this_machines_programs_are_not_asked(addon: ProxyKey, mode: str) -> None:
     flow = flow_of(mode)
@@ -152,7 +146,6 @@ async def test_the_gateways_listener_and_this_machines_programs_are_not_asked(ad
     assert not flow.request.headers.fields
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(
     ("error", "status"),
     [(Forbidden("No."), 403), (TooManyRequests("No.", code="rate_limited", retry_after=9), 429), (RuntimeError(), 500)],
@@ -164,7 +157,6 @@ async def test_other_refusals_keep_their_status(
     assert await status_of(addon, flow_of(proxy_authorization=f"Bearer {KEY}")) == status
 
 
-@pytest.mark.anyio
 async def test_socks5(addon: ProxyKey, gateway: Gateway) -> None:
     client = tflow.tclient_conn()
     for user, password, valid in (("x", KEY, True), (KEY, "", True), ("x", "y", False), ("", "", False)):

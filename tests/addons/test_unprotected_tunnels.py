@@ -20,7 +20,6 @@ def addon(intercepted: str = "") -> UnprotectedTunnels:
     return UnprotectedTunnels(UnprotectedHosts(read_unprotected_hosts()), lambda host, _: host == intercepted)
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("host", ["chatgpt.com", "CHATGPT.COM.", "ws.chatgpt.com"])
 async def test_connect_to_a_listed_host_is_refused_with_the_reason(host: str) -> None:
     flow = tflow.tflow(req=tutils.treq(method="CONNECT", host=host, port=443))
@@ -35,7 +34,6 @@ async def test_connect_to_a_listed_host_is_refused_with_the_reason(host: str) ->
     assert host not in text.replace("ChatGPT", "")
 
 
-@pytest.mark.anyio
 async def test_an_intercepted_host_is_not_refused() -> None:
     flow = tflow.tflow(req=tutils.treq(method="CONNECT", host="chatgpt.com", port=443))
     await addon("chatgpt.com").http_connect(flow)

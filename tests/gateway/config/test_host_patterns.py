@@ -1,81 +1,31 @@
 """Which servers a host pattern means, tried as mitmproxy does: the expressions searched in `host:port`."""
 
+import json
 import re
 
 import pytest
 
 from gateway.config.host_patterns import WELL_KNOWN_HOSTS, check_host_name, check_host_pattern, host_regexes
+from tests.conftest import ROOT
+
+CASES = json.loads((ROOT / "tests" / "vectors" / "hosts" / "host_patterns.json").read_text(encoding="utf-8"))
 
 
 def matches(pattern: str, target: str) -> bool:
     return any(re.search(each, target, re.IGNORECASE) for each in host_regexes([check_host_pattern(pattern)]))
 
 
-@pytest.mark.parametrize(
-    ("pattern", "target"),
-    [
-        ("api.openai.com", "api.openai.com:443"),
-        ("api.openai.com", "api.openai.com:8443"),
-        ("api.openai.com", "API.OpenAI.com:443"),
-        ("api.openai.com", "api.openai.com.:443"),
-        ("API.openai.com.", "api.openai.com:443"),
-        ("localhost:8443", "localhost:8443"),
-        ("127.0.0.1:9", "127.0.0.1:9"),
-        ("[::1]:443", "::1:443"),
-        ("[::1]", "[::1]:443"),
-        ("[0:0::1]:443", "[::1]:443"),
-        ("*.openai.azure.com", "acme.openai.azure.com:443"),
-        ("*.openai.azure.com", "a.b.openai.azure.com:443"),
-        ("bedrock-runtime.*.amazonaws.com", "bedrock-runtime.eu-central-1.amazonaws.com:443"),
-        ("*-aiplatform.googleapis.com", "us-central1-aiplatform.googleapis.com:443"),
-    ],
-)
+@pytest.mark.parametrize(("pattern", "target"), CASES["meant"])
 def test_the_host_is_meant(pattern: str, target: str) -> None:
     assert matches(pattern, target)
 
 
-@pytest.mark.parametrize(
-    ("pattern", "target"),
-    [
-        ("api.openai.com", "api.openai.com.evil.example:443"),
-        ("api.openai.com", "xapi.openai.com:443"),
-        ("api.openai.com", "apixopenai.com:443"),
-        ("api.openai.com", "chat.openai.com:443"),
-        ("api.openai.com", "api.openai.com:443\nx"),
-        ("localhost:8443", "localhost:443"),
-        ("localhost:443", "localhost:8443"),
-        ("[::1]:443", "::11:443"),
-        ("*.openai.azure.com", "openai.azure.com:443"),
-        ("*.openai.azure.com", "evil.example:443.openai.azure.com:443"),
-        ("bedrock-runtime.*.amazonaws.com", "bedrock-runtime.a.b.amazonaws.com:443"),
-        ("bedrock-runtime.*.amazonaws.com", "bedrock-runtime..amazonaws.com:443"),
-    ],
-)
+@pytest.mark.parametrize(("pattern", "target"), CASES["not_meant"])
 def test_another_host_is_not_meant(pattern: str, target: str) -> None:
     assert not matches(pattern, target)
 
 
-@pytest.mark.parametrize(
-    "pattern",
-    [
-        "",
-        "*",
-        "*.com",
-        "*.*",
-        "api.*",
-        "https://api.openai.com",
-        "api.openai.com/v1",
-        "api.openai.com:0",
-        "api.openai.com:99999",
-        "a b.example",
-        "user@api.openai.com",
-        "::1",
-        "[::1",
-        "[nonsense]:443",
-        "a..b.example",
-        "api.openai.com\n.evil.example",
-    ],
-)
+@pytest.mark.parametrize("pattern", CASES["refused"])
 def test_a_malformed_or_too_wide_pattern_is_refused_without_repeating_it(pattern: str) -> None:
     with pytest.raises(ValueError, match=r".") as refusal:
         check_host_pattern(pattern)

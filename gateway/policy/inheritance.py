@@ -12,12 +12,7 @@ import rfc8785
 
 from gateway.errors import Unavailable, Unprocessable
 from gateway.policy.checks import check, own_types
-from gateway.policy.document import (
-    PolicyDocument,
-    ResolvedDocument,
-    RuleDocument,
-    checked,
-)
+from gateway.policy.document import PolicyDocument, ResolvedDocument, RuleDocument, checked
 from gateway.policy.lists import AllowList
 from gateway.policy.matching import Matcher
 from gateway.policy.model import Policy
@@ -40,7 +35,7 @@ def resolve(document: PolicyDocument, *, version: int, builtin: bool, parent: Po
     if parent is not None:
         merged["extends"] = {"id": parent.id, "version": parent.version, "hash": parent.hash}
     resolved = checked(ResolvedDocument, merged)
-    policy = build(canonical_form(resolved.model_dump(exclude_none=True)), resolved)
+    policy = _build(rfc8785.dumps(resolved.model_dump(exclude_none=True)), resolved)
     check(resolved, policy)
     return policy
 
@@ -49,23 +44,18 @@ def load(document: Mapping[str, Any]) -> Policy:
     """Loads a policy from its stored, resolved document. Raises Unavailable if it does not match its hash."""
     content = {key: value for key, value in document.items() if key != "hash"}
     try:
-        canonical = canonical_form(content)
+        canonical = rfc8785.dumps(content)
         if hashlib.sha256(canonical).hexdigest() != document.get("hash"):
             raise Unavailable(
                 "A stored policy does not match its hash and is not used; restore the database from a backup."
             )
-        return build(canonical, checked(ResolvedDocument, content))
+        return _build(canonical, checked(ResolvedDocument, content))
     except (rfc8785.CanonicalizationError, Unprocessable):
         raise Unavailable("This version of the gateway cannot read a stored policy; upgrade the gateway.") from None
 
 
-def canonical_form(document: Mapping[str, Any]) -> bytes:
-    """Serializes a resolved document, without its hash, as RFC 8785 canonical JSON."""
-    return rfc8785.dumps(dict(document))
-
-
-def build(canonical: bytes, resolved: ResolvedDocument) -> Policy:
-    """Builds the policy of a resolved document."""
+def _build(canonical: bytes, resolved: ResolvedDocument) -> Policy:
+    """Builds the policy of a resolved document. `canonical` is its RFC 8785 form, without its hash."""
     hidden_types = frozenset(type_name for _, type_name in own_types(resolved))
     return Policy(
         id=resolved.id,

@@ -115,7 +115,7 @@ def evaluate_file(
 def _label_map(options: argparse.Namespace) -> LabelMap:
     file: Path = options.labels or options.files[0].parent / _LABEL_MAP
     if options.labels is None and not file.is_file():
-        return LabelMap.empty()
+        return LabelMap.parse({})
     try:
         return LabelMap.parse(json.loads(file.read_text(encoding="utf-8")))
     except (ValueError, RecursionError):

@@ -46,17 +46,15 @@ _APART = frozenset({"AGE", "DATE_OF_BIRTH", "TITLE", "NRP", "LOCATION"})
 
 
 class LabelMap:
-    """Maps the labels of data sets to meanings. In an empty map, every label means itself and must be hidden."""
+    """Maps the labels of data sets to meanings.
+
+    In an empty map, every label means itself and must be hidden, as for the gateway's own types.
+    """
 
     def __init__(self, sections: Mapping[str, Mapping[str, Meaning]], findings: Mapping[str, str]) -> None:
         self._sections = sections
         self._findings = findings
         self._vocabulary = {one.common for section in sections.values() for one in section.values()}
-
-    @classmethod
-    def empty(cls) -> Self:
-        """Returns the map for data that is labelled with the gateway's own types."""
-        return cls({}, {})
 
     @classmethod
     def parse(cls, document: Any) -> Self:

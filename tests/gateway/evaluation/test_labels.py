@@ -61,7 +61,7 @@ def test_the_common_type_of_a_type_of_ours(section: str, type_name: str, group: 
 
 
 def test_without_a_map_everything_means_itself() -> None:
-    labels = LabelMap.empty()
+    labels = LabelMap.parse({})
     assert labels.section("claims.jsonl") == ""
     assert labels.common("", "API_KEY", "secret") == "API_KEY"
     assert labels.meaning("", "API_KEY").treatment is Treatment.REDACT

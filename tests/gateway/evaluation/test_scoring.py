@@ -84,7 +84,7 @@ def test_the_same_figures_as_the_scorer_beside_the_data(
     labels = LabelMap.parse(json.loads(map_file.read_text("utf-8")))
     section = labels.section(gold.name)
     score, _ = score_documents(documents, real, labels, section)
-    plain, _ = score_documents(documents, real, LabelMap.empty(), "")
+    plain, _ = score_documents(documents, real, LabelMap.parse({}), "")
 
     hidden = _score(scorer, tmp_path, documents, real, hidden_only=True)
     covered, _, precision, recall = plain.ratios.values()

@@ -1,4 +1,4 @@
-"""The parts around the model of names: windows, spans, batches, features. None of them needs the model."""
+"""Spans of names, from the labels of tokens. They need no model."""
 
 from itertools import pairwise
 
@@ -6,42 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.detection.ner.engine import windows
-from gateway.detection.ner.features import case_class, token_types
 from gateway.detection.ner.spans import TokenLabel, label_spans
 from tests.gateway.detection.tables import table
 
-CASES = table("parts")
+CASES = table("spans")
 
 PERSON = 1
-
-
-@given(st.integers(1, 2000))
-def test_windows_cover_every_token_once(count: int) -> None:
-    seen: list[int] = []
-    for window in windows(count):
-        assert window.first <= window.kept_first < window.kept_last <= window.last
-        assert window.last - window.first <= 126
-        seen += range(window.kept_first, window.kept_last)
-    assert seen == list(range(count))
-
-
-@given(st.integers(127, 2000))
-def test_a_token_is_read_with_text_on_both_sides(count: int) -> None:
-    for window in windows(count):
-        assert window.kept_first == 0 or window.kept_first - window.first >= 7
-        assert window.kept_last == count or window.last - window.kept_last >= 7
-
-
-@pytest.mark.parametrize(("piece", "expected"), CASES["case"])
-def test_case(piece: str, expected: int) -> None:
-    assert case_class(piece) == expected
-
-
-def test_gaps() -> None:
-    text = "Anna  Müller,\n x"
-    offsets = [(0, 4), (6, 9), (9, 12), (12, 13), (15, 16)]
-    assert [each % 3 for each in token_types(text, offsets)] == [2, 1, 0, 0, 2]
 
 
 def found(text: str, *marked: str) -> list[str]:

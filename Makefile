@@ -30,13 +30,15 @@ check: setup ## check style and types, and run the fast tests (about a minute)
 	$(PY) -m ruff check . && $(PY) -m ruff format --check . && $(PYTEST) -m "not slow" --ignore tests/e2e $(ARGS); \
 	status=$$?; wait $$types && exit $$status
 
-lint: setup ## check style, imports, types, and for common weaknesses
+lint: setup ## check style, prose, imports, types, size, and for common weaknesses
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
 	@.venv/bin/lint-imports --no-logo
 	@$(PY) -m bandit --quiet --configfile pyproject.toml --recursive run_proxy.py addons gateway scripts
 	@$(PY) -m mypy
+	@$(PY) -m scripts.prose
 	@$(PY) -m scripts.path_figures
+	@$(PY) -m scripts.tree_figures
 
 format: setup ## format the code and apply safe lint fixes
 	@$(PY) -m ruff check --fix-only .

@@ -1,4 +1,4 @@
-"""What the model of names is given about each token."""
+"""The features of each token that the model of names is given."""
 
 import pytest
 

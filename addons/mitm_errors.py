@@ -16,7 +16,7 @@ from gateway.ids import new_request_id
 from gateway.wires import Wires
 from gateway.wires.error_shapes import ErrorShape, error_shape_of, shaped, shaped_headers
 
-# mitmproxy's messages for connections that `addons/destinations.py` refuses with the kind of a fault.
+# mitmproxy's messages for connections that `addons/connection_addresses.py` refuses with the kind of a fault.
 CONNECTION_REFUSED = {
     f"{start}{fault.kind}": fault
     for fault in (Fault.OWN_LISTENER, Fault.PRIVATE)

@@ -20,7 +20,7 @@ from mitmproxy.options import CONF_BASENAME
 from mitmproxy.proxy.mode_specs import LocalMode, ProxyMode, RegularMode, ReverseMode, Socks5Mode, UpstreamMode
 
 from addons.certificate_authority import make_authority
-from addons.destinations import leads_to
+from addons.connection_addresses import leads_to
 from gateway.config.listener_addresses import Risk, exposures
 from gateway.config.locations import COMMAND, private_key_of
 from gateway.config.private_files import is_open_to_others

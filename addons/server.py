@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from mitmproxy import ctx, exceptions
 from mitmproxy.tools.web.master import WebMaster
 
-from addons.destinations import Destinations
+from addons.connection_addresses import ConnectionAddresses
 from addons.fail_closed import Refusals
 from addons.flow_state import FlowStates
 from addons.graceful_shutdown import GracefulShutdown
@@ -92,7 +92,7 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
                         PrefaceLimit(clients),
                         ConnectionLimits(clients, settings, connections),
                         *([ProxyKey(gateway, clients)] if settings.proxy_key else []),
-                        Destinations(web, PermittedDestinations(settings.proxy_private_destinations)),
+                        ConnectionAddresses(web, PermittedDestinations(settings.proxy_private_destinations)),
                         protect,
                         NoReplay(),
                     ],

@@ -13,7 +13,7 @@ from mitmproxy.proxy.mode_specs import ProxyMode
 from mitmproxy.proxy.server_hooks import ServerConnectionHookData
 from mitmproxy.test import taddons, tflow, tutils
 
-from addons.destinations import Destinations, is_on_this_machine, leads_to
+from addons.connection_addresses import ConnectionAddresses, is_on_this_machine, leads_to
 from gateway.config.private_destinations import PermittedDestinations, check_destination
 
 
@@ -38,8 +38,8 @@ def test_which_addresses_lead_to_a_listener(address: str, listener: str, reached
     assert leads_to(address, [listener]) is reached
 
 
-def destinations(web: tuple[str, int] | None, *permitted: str) -> Destinations:
-    return Destinations(web, PermittedDestinations(map(check_destination, permitted)))
+def destinations(web: tuple[str, int] | None, *permitted: str) -> ConnectionAddresses:
+    return ConnectionAddresses(web, PermittedDestinations(map(check_destination, permitted)))
 
 
 def server(host: str, port: int) -> ServerConnectionHookData:
@@ -156,7 +156,7 @@ async def test_a_client_on_this_machine_is_not_looked_up(attempt: Attempt, peer:
 async def test_a_public_address_of_this_machine_is_private_to_others(
     monkeypatch: pytest.MonkeyPatch, attempt: Attempt
 ) -> None:
-    monkeypatch.setattr("addons.destinations.is_own_address", lambda address: str(address) == "8.8.8.8")
+    monkeypatch.setattr("addons.connection_addresses.is_own_address", lambda address: str(address) == "8.8.8.8")
     assert (await attempt("name.test", 443, ["8.8.8.8"], peer=FAR)).error == "private_destination"
     assert (await attempt("name.test", 443, ["8.8.4.4"], peer=FAR)).error is None
 

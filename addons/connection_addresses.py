@@ -31,7 +31,7 @@ _UNRESOLVED = "unresolved.invalid"
 type HostPort = tuple[str, int]
 
 
-class Destinations:
+class ConnectionAddresses:
     """The addon. `web` is the host and port of mitmweb; mitmproxy reports its own listeners."""
 
     def __init__(self, web: HostPort | None, permitted: PermittedDestinations) -> None:

@@ -195,7 +195,7 @@ def _native_routes() -> APIRouter:
         request.state.receipt = done.receipt.ref
         return _json(
             {
-                "request_id": done.request_id,
+                "request_id": done.receipt.request_id,
                 "protected_text": done.text,
                 "transformations": [each._asdict() for each in done.transformations],
                 **_session_members(done, caller),
@@ -211,7 +211,7 @@ def _native_routes() -> APIRouter:
         operations = _container(request).operations
         done = await operations.reconstruct(getattr(body, name), _credentials(body.session), caller)
         request.state.receipt = done.receipt.ref
-        reply = {"request_id": done.request_id, name: done.content, "resolved": done.resolved}
+        reply = {"request_id": done.receipt.request_id, name: done.content, "resolved": done.resolved}
         reply |= {"unresolved": list(done.unresolved), "receipt": shown_to(caller, done.receipt.as_dict())}
         return _json(reply)
 
@@ -226,7 +226,7 @@ def _native_routes() -> APIRouter:
         request.state.receipt = done.receipt.ref
         return _json(
             {
-                "request_id": done.request_id,
+                "request_id": done.receipt.request_id,
                 "compartments": [asdict(each) for each in done.sharded.compartments],
                 "outline": done.sharded.outline.as_dict(),
                 **_session_members(done, caller),

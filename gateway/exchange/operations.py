@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from gateway.assessment import Assessment
@@ -50,7 +51,6 @@ class Analysis:
 class Transformed:
     """A text that was protected in a session, whose credentials restore it."""
 
-    request_id: str
     session: SessionGrant
     assessment: Assessment
     policy: Policy
@@ -76,7 +76,6 @@ class ShardedText(Transformed):
 class Reconstruction:
     """A restored text or JSON value; `unresolved` are the placeholders that were left unchanged."""
 
-    request_id: str
     content: Any
     resolved: int
     unresolved: Sequence[str]
@@ -127,22 +126,16 @@ class Operations:
         Raises Forbidden where the policy blocks, NotFound and Gone for the session.
         """
         policy = self._protection.policy(question.policy_id, caller)
-        request_id = new_request_id()
-        if credentials is None:
-            session = self._new_session(policy, caller, ttl_seconds)
-        else:
-            session = await self._vault.open(*credentials, caller)
+        session = await self._session(policy, caller, ttl_seconds, credentials)
         conversation = question.conversation()
         placeholders = Placeholders(session.placeholder_key, session.known)
 
-        def job() -> tuple[Protected, Assessment]:
-            return self._protection.hide(conversation, policy, placeholders, caller, advice=True)
-
+        job = partial(self._protection.hide, conversation, policy, placeholders, caller, advice=True)
         with described(conversation, policy, self._protection.protector.types):
             protected, assessment = await self._protection.work(job, caller, [question.text])
         text: str = conversation.body["text"]
         receipt = await self._records.receipt(
-            request_id, "protect", caller, policy, text.encode(), protected, assessment, crossed=True
+            new_request_id(), "protect", caller, policy, text.encode(), protected, assessment, crossed=True
         )
         with attach_to_errors(receipt):
             await self._vault.remember(session, placeholders.fresh(), protected.urls)
@@ -151,7 +144,6 @@ class Operations:
                 ttl = _ttl(policy.session.within(self._bounds), ttl_seconds)
                 grant = await self._vault.extend(*credentials, caller, ttl)
         return ProtectedText(
-            request_id=request_id,
             text=text,
             transformations=protected.transformations,
             session=grant,
@@ -162,15 +154,16 @@ class Operations:
 
     async def reconstruct(self, content: Any, credentials: tuple[str, str], caller: Caller) -> Reconstruction:
         """Restores the session's own placeholders in a text or a JSON value, by the rules of the default policy."""
-        request_id = new_request_id()
         policy = self._protection.policy(None, caller)
         session = await self._vault.open(*credentials, caller)
         placeholders = Placeholders(session.placeholder_key, session.known)
         rules = RestoreScope(policy.restore.urls, session.urls)
         restored = placeholders.restore_tree(content, rules=rules)
-        receipt = await self._records.receipt(request_id, "reconstruct", caller, policy, dump(content), crossed=False)
+        receipt = await self._records.receipt(
+            new_request_id(), "reconstruct", caller, policy, dump(content), crossed=False
+        )
         unresolved = tuple(dict.fromkeys((*restored.withheld, *restored.unknown)))
-        return Reconstruction(request_id, restored.value, restored.resolved, unresolved, receipt)
+        return Reconstruction(restored.value, restored.resolved, unresolved, receipt)
 
     async def shard(
         self,
@@ -185,41 +178,43 @@ class Operations:
         Raises Unprocessable for a text that cannot be divided within the bounds, Forbidden where the policy blocks.
         """
         policy = self._protection.policy(question.policy_id, caller)
-        request_id = new_request_id()
-        session = self._new_session(policy, caller, ttl_seconds)
-        conversation, types = question.conversation(), self._protection.protector.types
+        session = await self._session(policy, caller, ttl_seconds)
+        conversation = question.conversation()
         bounds = {} if max_compartments is None else {"max_compartments": max_compartments}
-
-        def job() -> tuple[Sharded, Protected, Assessment]:
-            mode, text = conversation.privacy_mode, question.text
-            (found,) = self._protection.protector.find(
-                conversation.blocks, policy, mode, remember_for=caller.remembered_as
-            )
-            (spans,) = found.spans
-            key = session.placeholder_key
-            sharded = shard(text, spans, found.kept, types=types, policy=policy, mode=mode, session_key=key, **bounds)
-            urls = [urls_with_placeholders(each.protected_text) for each in sharded.compartments]
-            tokens = estimate(text), sum(each.tokens for each in sharded.compartments)
-            protected = Protected(list(spans), list(found.kept), urls=frozenset().union(*urls), tokens=tokens)
-            protected.values = dict.fromkeys(text[span.start : span.end] for span in spans)
-            return sharded, protected, self._protection.assess(protected, [text], conversation, policy)
-
-        with described(conversation, policy, types):
+        job = partial(self._divide, question.text, conversation, policy, caller, session.placeholder_key, bounds)
+        with described(conversation, policy, self._protection.protector.types):
             sharded, protected, assessment = await self._protection.work(job, caller, [question.text])
         content = dump([each.protected_text for each in sharded.compartments])
         receipt = await self._records.receipt(
-            request_id, "shard", caller, policy, content, protected, assessment, crossed=True
+            new_request_id(), "shard", caller, policy, content, protected, assessment, crossed=True
         )
         with attach_to_errors(receipt):
             await self._vault.remember(session, sharded.entries, protected.urls)
         return ShardedText(
-            request_id=request_id,
-            sharded=sharded,
-            session=session.grant,
-            assessment=assessment,
-            policy=policy,
-            receipt=receipt,
+            sharded=sharded, session=session.grant, assessment=assessment, policy=policy, receipt=receipt
         )
+
+    def _divide(
+        self,
+        text: str,
+        conversation: Conversation,
+        policy: Policy,
+        caller: Caller,
+        session_key: bytes,
+        bounds: dict[str, int],
+    ) -> tuple[Sharded, Protected, Assessment]:
+        """Divides and assesses a text. Blocks: a job for `work`."""
+        mode, types = conversation.privacy_mode, self._protection.protector.types
+        (found,) = self._protection.protector.find(conversation.blocks, policy, mode, remember_for=caller.remembered_as)
+        (spans,) = found.spans
+        sharded = shard(
+            text, spans, found.kept, types=types, policy=policy, mode=mode, session_key=session_key, **bounds
+        )
+        urls = [urls_with_placeholders(each.protected_text) for each in sharded.compartments]
+        tokens = estimate(text), sum(each.tokens for each in sharded.compartments)
+        protected = Protected(list(spans), list(found.kept), urls=frozenset().union(*urls), tokens=tokens)
+        protected.values = dict.fromkeys(text[span.start : span.end] for span in spans)
+        return sharded, protected, self._protection.assess(protected, [text], conversation, policy)
 
     async def extend(self, credentials: tuple[str, str], caller: Caller, ttl_seconds: int | None) -> SessionGrant:
         """Lets a session last at least `ttl_seconds` from now, by the rules of the default policy."""
@@ -230,7 +225,12 @@ class Operations:
         """Deletes a session and its values permanently."""
         await self._vault.revoke(*credentials, caller)
 
-    def _new_session(self, policy: Policy, caller: Caller, ttl_seconds: int | None) -> OpenSession:
+    async def _session(
+        self, policy: Policy, caller: Caller, ttl_seconds: int | None, credentials: tuple[str, str] | None = None
+    ) -> OpenSession:
+        """Opens the session of `credentials`, or begins one."""
+        if credentials is not None:
+            return await self._vault.open(*credentials, caller)
         rules = policy.session.within(self._bounds)
         return self._vault.begin(caller, _ttl(rules, ttl_seconds), max_values=rules.max_values)
 

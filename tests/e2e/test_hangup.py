@@ -80,7 +80,7 @@ def test_all_processes_write_to_the_new_file_after_a_rotation(tmp_path: Path) ->
         wait_until(process, output, READY)
         assert log.stat().st_mode & 0o777 == 0o600
         processes = family(process.pid)
-        assert len(processes) == 4, "listeners, gateway, starter and one that searches texts"
+        assert len(processes) == 3, "listeners, gateway and one that searches texts"
         log.rename(moved)
         before = moved.read_text()
         assert "serving on" in before

@@ -139,7 +139,7 @@ class Pool:
         self._starts = deque[float]()
         # Places for long texts, which leave a thread to short ones.
         self._long = Semaphore(max(1, processes * threads - 1))
-        self._changed_files = False
+        self._changed_files = self._is_closed = False
 
     @asynccontextmanager
     async def opened(
@@ -155,6 +155,7 @@ class Pool:
         try:
             yield described
         finally:
+            self._is_closed = True
             for task in keeping:
                 task.cancel()
             await asyncio.gather(*keeping, return_exceptions=True)
@@ -281,6 +282,8 @@ class Pool:
                 raise Unavailable(message, code="detection_failed")
             if not wait:
                 raise NoProcess
+            if self._is_closed:
+                raise Unavailable("The gateway is stopping; try again.", code="stopping", retry_after=1)
             if len(self._starts) >= _MOST_STARTS:
                 raise _too_often()
             stop_if_given_up()

@@ -112,8 +112,11 @@ async def test_lost_processes_are_replaced(caplog: pytest.LogCaptureFixture) -> 
         assert before - after in ({min(before)}, set())
         (record,) = caplog.records
         assert record.getMessage().endswith(f"(exit status {-signal.SIGKILL})")
+        links = [*pool._links]
         for process in await pids(pool, 2):
             os.kill(process, signal.SIGKILL)
+        while any(link.answers for link in links):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
         assert (await pids(pool, 2)).isdisjoint(after)
         cores = {frozenset(os.sched_getaffinity(pid)) for pid in await pids(pool, 2)}
         assert cores == {frozenset(os.sched_getaffinity(0))}

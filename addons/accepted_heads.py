@@ -10,6 +10,7 @@ from secrets import token_bytes
 from time import monotonic
 
 from gateway.auth.credentials import CREDENTIAL_HEADERS
+from gateway.auth.query_key import take_keys
 from gateway.exchange.messages import Call
 
 
@@ -40,6 +41,7 @@ class AcceptedHeads:
 
     def _name(self, call: Call) -> bytes:
         credentials = sorted((name.lower(), value) for name, value in call.fields if name.lower() in CREDENTIAL_HEADERS)
+        _, in_query = take_keys(call.path.partition("?")[2])
         needs_key = bool(call.wire) or call.path.startswith("/v1/")
-        known = repr((call.listener.value, needs_key, credentials)).encode()
+        known = repr((call.listener.value, needs_key, credentials, in_query)).encode()
         return blake2b(known, digest_size=16, key=self._key).digest()

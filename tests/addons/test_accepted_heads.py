@@ -49,3 +49,13 @@ def test_public_pages_are_not_remembered() -> None:
     heads = AcceptedHeads()
     heads.add(CALL, "")
     assert heads.find(CALL) is None
+
+
+@pytest.mark.parametrize(
+    ("query", "known"),
+    [("?key=svck_a", True), ("?alt=sse&%6bey=svck_a", True), ("?key=svck_b", False), ("?alt=sse", False), ("", False)],
+)
+def test_a_key_in_the_query_belongs_to_the_credentials(query: str, known: bool) -> None:
+    heads = AcceptedHeads()
+    heads.add(CALL._replace(fields=(), path="/v1/protect?key=svck_a"), OWNER)
+    assert heads.find(CALL._replace(fields=(), path=f"/v1/protect{query}")) == (OWNER if known else None)

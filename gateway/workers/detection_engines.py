@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gateway.config.settings_file import SettingsError
 from gateway.detection.engines import Engine, Engines, Finder
 from gateway.detection.ner.finder import NameFinder, Reader
 from gateway.detection.recognizer import EntityType
@@ -50,7 +51,5 @@ def load_models(full: bool, folder: Path | None, known: Mapping[str, EntityType]
         try:
             models.append(onnx_folder(folder, known))
         except ValueError as error:
-            from gateway.config.settings import SettingsError  # slow to import, and rarely needed
-
             raise SettingsError(f"detection_model: {error}") from error
     return models

@@ -11,8 +11,8 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from time import monotonic, sleep
-from typing import cast
 
+from gateway.config.settings_file import SettingsError
 from gateway.detection.engines import Finder
 from gateway.detection.ner.finder import Reader
 from gateway.detection.recognizer import EntityType
@@ -63,9 +63,7 @@ def serve(load: Load, threads: int, hangs: float, cores: Iterable[int], end: soc
 
 def _told(error: BaseException) -> Exception:
     """Returns what may be told of an error: of any but ours, only the type, as its message may repeat the text."""
-    if isinstance(error, GatewayError) or type(error).__name__ == "SettingsError":
-        return cast(Exception, error)
-    return RuntimeError(type(error).__name__)
+    return error if isinstance(error, GatewayError | SettingsError) else RuntimeError(type(error).__name__)
 
 
 class _Worker:

@@ -9,7 +9,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from scripts.tree_figures import ROOT, Figure, report
+
 MOST_TYPES = 24
 MOST_CALLS = 6
 
@@ -80,13 +81,12 @@ def _names(annotation: ast.expr) -> Iterator[str]:
             yield from _names(ast.parse(node.value, mode="eval").body)
 
 
-def main() -> int:
-    """Prints the figures. Returns 1 if one exceeds its bound."""
-    types, calls = len(types_on_path()), len(calls_of_chat())
-    print(f"{'named types on the path of a chat':44} {types:>7,} of at most {MOST_TYPES:>6,}")
-    print(f"{'kinds of calls that a chat uses':44} {calls:>7,} of at most {MOST_CALLS:>6,}")
-    return int(types > MOST_TYPES or calls > MOST_CALLS)
+def figures() -> list[Figure]:
+    return [
+        Figure("named types on the path of a chat", len(types_on_path()), MOST_TYPES),
+        Figure("kinds of calls that a chat uses", len(calls_of_chat()), MOST_CALLS),
+    ]
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(report(figures()))

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from scripts import path_figures
-from scripts.path_figures import MESSAGES, MOST_CALLS, MOST_TYPES, calls_of_chat, main, types_on_path
+from scripts.path_figures import MESSAGES, MOST_CALLS, MOST_TYPES, calls_of_chat, figures, types_on_path
+from scripts.tree_figures import report
 
 MODULE = """
 import other
@@ -51,7 +52,7 @@ def test_what_a_request_makes_or_passes_is_counted(tree: Path) -> None:
 
 @pytest.mark.parametrize("bound", ["MOST_TYPES", "MOST_CALLS"])
 def test_too_many_are_reported(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], bound: str) -> None:
-    assert main() == 0
+    assert report(figures()) == 0
     monkeypatch.setattr(path_figures, bound, 1)
-    assert main() == 1
+    assert report(figures()) == 1
     assert "at most      1" in capsys.readouterr().out

@@ -140,9 +140,7 @@ class Link:
                 continue
             self._is_silent = True
             ping = self._waiting.pop(number)
-            for waiting, take in [*self._waiting.items()]:
-                self._cancel(waiting)
-                take(False, NoReply(is_silent=True))
+            self._fail_waiting(is_silent=True)
             self._waiting[number] = ping
             yield True
             await asyncio.wait([answered])
@@ -173,8 +171,14 @@ class Link:
     def _gone(self) -> None:
         if not self.lost.done():
             self.lost.set_result(None)
-        for take in self._waiting.values():
-            take(False, NoReply(is_silent=False))
+        self._fail_waiting(is_silent=False)
+
+    def _fail_waiting(self, *, is_silent: bool) -> None:
+        """Fails the calls that wait. A variable of `silences` would keep the last one alive, and its request."""
+        for number, take in [*self._waiting.items()]:
+            if is_silent:
+                self._cancel(number)
+            take(False, NoReply(is_silent=is_silent))
         self._waiting.clear()
 
 

@@ -1,13 +1,15 @@
 """Calls between two processes: their results, their failures, and the end of a process."""
 
 import asyncio
+import gc
 import os
 import pickle
 import queue
 import socket
 import threading
+import weakref
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import pytest
@@ -210,6 +212,31 @@ async def test_calls_fail_while_the_other_end_does_not_answer(monkeypatch: pytes
     link.close()
     assert [silence async for silence in silences] == []
     other.join(5)
+
+
+async def test_a_failed_call_keeps_nothing_of_its_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the other end is silent, and until it is silent again."""
+    monkeypatch.setattr(rpc, "_PING_SECONDS", 0.01)
+    near, far = socket.socketpair()
+    link = await Link.open(near)
+    silences = link.silences(0.2)
+    requests = list[weakref.ref[object]]()
+
+    async def ask() -> None:
+        request = type("Request", (), {})()
+        requests.append(weakref.ref(request))
+        await link.call("echo", "hello")
+
+    asking = asyncio.create_task(ask())
+    assert await anext(silences)
+    with suppress(NoReply):
+        await asking
+    del asking
+    await asyncio.sleep(0)  # the loop has the task until this one has run
+    gc.collect()
+    assert [request() for request in requests] == [None]
+    link.close()
+    far.close()
 
 
 async def test_looking_for_silences_ends_with_the_other_end(monkeypatch: pytest.MonkeyPatch) -> None:

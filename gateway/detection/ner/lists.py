@@ -31,7 +31,7 @@ class _Item(NamedTuple):
 
 
 class Lists:
-    """Reads lists. `ordinary` are words that are no names, `nobody` words of places."""
+    """Reads lists. `ordinary` holds words that are not names, `nobody` words of places."""
 
     def __init__(self, ordinary: WordList, nobody: WordList) -> None:
         self._ordinary, self._nobody = ordinary, nobody

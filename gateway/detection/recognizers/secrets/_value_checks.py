@@ -31,7 +31,7 @@ _THREADS = re.compile(r"threads?\d*")
 
 
 def any_value(value: str, _: bool) -> EntityType | None:
-    """Accepts any value but a stand-in, at a place where only a password can be."""
+    """Accepts any value except a dummy, where only a password can be."""
     return PASSWORD if len(value) >= 4 and not values.is_stand_in(value) else None
 
 
@@ -96,7 +96,7 @@ def code(value: str, _: bool) -> EntityType | None:
 
 
 def pair(value: str, _: bool) -> EntityType | None:
-    """Accepts `user:password`, but no stand-ins for them."""
+    """Accepts `user:password`, unless they are dummies."""
     user, _colon, password = value.partition(":")
     return PASSWORD if password and not (values.is_stand_in(password) or values.is_stand_in(user)) else None
 

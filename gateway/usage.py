@@ -13,8 +13,7 @@ from operator import attrgetter
 from typing import Any
 
 from gateway.errors import Unavailable
-from gateway.store import Repositories, Store
-from gateway.store.interfaces import Usage
+from gateway.store import Repositories, Store, Usage
 from gateway.store.rows import MeterRow
 
 # The meters that hold one number for each name.

@@ -35,8 +35,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from gateway.errors import Conflict, Gone, InternalError, NotFound
 from gateway.models import Caller, SessionGrant
 from gateway.placeholders import Known
-from gateway.store import Repositories, Store
-from gateway.store.interfaces import Sessions
+from gateway.store import Repositories, Sessions, Store
 from gateway.store.rows import SealedRow, SessionRow
 from gateway.workers.steady_clock import SteadyClock
 

@@ -113,8 +113,8 @@ BREACHES = {
     "mitmproxy in the gateway": ("gateway/http/types.py", "mitmproxy"),
     "an addon in the gateway": ("gateway/container.py", "addons.logs"),
     "SQLite outside its backend": ("gateway/usage.py", "sqlite3"),
-    "its wrapper outside its backend": ("gateway/store/interfaces.py", "sqlite_utils"),
-    "a backend past its interfaces": ("gateway/vault.py", "gateway.store.sqlite"),
+    "its wrapper outside its backend": ("gateway/store/rows.py", "sqlite_utils"),
+    "a backend past its package": ("gateway/vault.py", "gateway.store.sqlite"),
 }
 CIRCLE = {"a circle within a folder": ("gateway/assessment/weights.py", "gateway.assessment.risk")}
 WITHOUT_A_PLACE = {

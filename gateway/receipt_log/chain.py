@@ -19,7 +19,7 @@ from gateway.receipts.merkle import Frontier, leaf_hash
 from gateway.receipts.records import GENESIS, Body, Head, Record, decoded, make_record
 from gateway.receipts.signing import Signer
 from gateway.receipts.verify import signed_checkpoint
-from gateway.store.interfaces import Receipts
+from gateway.store import Receipts
 from gateway.store.rows import NewRecord, NodeRow, StoredHead, ValueRow
 
 type Filed = dict[str, tuple[str, str]]

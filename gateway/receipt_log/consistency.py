@@ -11,7 +11,7 @@ from gateway.receipts.checkpoint import Checkpoint, verify_checkpoint
 from gateway.receipts.history import History, follow_history
 from gateway.receipts.signing import Verifier
 from gateway.receipts.verify import Check, check_filing, signed_checkpoint
-from gateway.store.interfaces import Receipts
+from gateway.store import Receipts
 
 _MOST_ROTATIONS = 10_000
 _LAST = 256

@@ -9,8 +9,7 @@ from gateway.receipts.history import History, Start
 from gateway.receipts.merkle import Frontier
 from gateway.receipts.signing import Keys, Verifier
 from gateway.receipts.verify import ChainWalk, Check, Verification, check_head, check_receipt
-from gateway.store import ReadOnlyStore, Repositories
-from gateway.store.interfaces import Receipts
+from gateway.store import ReadOnlyStore, Receipts, Repositories
 from gateway.store.rows import StoredHead, StoredReceipt, StoredRecord
 from gateway.usage import counted_records
 

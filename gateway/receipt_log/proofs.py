@@ -16,8 +16,7 @@ from gateway.receipts.merkle import extends, included_root, leaf_hash
 from gateway.receipts.records import decoded
 from gateway.receipts.signing import Signer, Verifier
 from gateway.receipts.verify import Check, LogState, Verification, check_receipt, signed_checkpoint
-from gateway.store import Repositories
-from gateway.store.interfaces import Receipts
+from gateway.store import Receipts, Repositories
 from gateway.store.rows import StoredReceipt, StoredRecord
 from gateway.usage import counted_records
 

@@ -12,7 +12,7 @@ from gateway.receipts.drafts import EXCHANGES
 from gateway.receipts.records import decoded
 from gateway.receipts.signing import Signer
 from gateway.receipts.verify import ChainWalk, parse
-from gateway.store.interfaces import Receipts
+from gateway.store import Receipts
 from gateway.store.rows import OpenReceipt, StoredRecord
 
 AT_ONCE = 10_000

@@ -18,7 +18,7 @@ from gateway.receipts.merkle import (
     split,
 )
 from gateway.receipts.verify import parse
-from gateway.store.interfaces import Receipts
+from gateway.store import Receipts
 from gateway.store.rows import NodeRow
 
 

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from gateway.receipts.records import Receipt
-from gateway.store.interfaces import Receipts
+from gateway.store import Receipts
 from gateway.store.rows import MORE_VALUES, ValueRow
 
 

@@ -1,9 +1,15 @@
-"""The only access to the database: interfaces, rows, and the backends that implement them. See docs/store.md.
+"""The only access to the database. See docs/store.md.
 
-interfaces  what a backend provides and guarantees
+    Store          transactions, snapshots and their life cycle
+    ReadOnlyStore  snapshots for commands, which must not create or change anything
+    Repositories   one repository per kind of thing, bound to a transaction or a snapshot
+
+Work is a function over `Repositories`. Inside a transaction it sees what the transaction has written so far; inside a
+snapshot it can only read. It must be short, must not block on anything else, and must not keep its argument.
+
 rows        the plain values that go in and come out
-errors      what it raises
-sqlite/     the embedded backend, and the only place with SQL
+errors      what is raised
+sqlite/     the embedded backend, and the only place with SQL; its docstrings say what a backend guarantees
 
 Nothing here knows what a receipt or a policy means: hashing, sealing and chaining belong to the packages above.
 """
@@ -12,15 +18,17 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from gateway.store.errors import ConstraintViolation, StoreError
-from gateway.store.interfaces import ReadOnlyStore, Repositories, Store
-from gateway.store.sqlite import FILE, SqliteReadOnlyStore, SqliteStore
+from gateway.store.sqlite import FILE, ReadOnlyStore, Receipts, Repositories, Sessions, Store, Usage
 
 __all__ = [
     "ConstraintViolation",
     "ReadOnlyStore",
+    "Receipts",
     "Repositories",
+    "Sessions",
     "Store",
     "StoreError",
+    "Usage",
     "open_existing_store",
     "open_read_only",
     "open_store",
@@ -30,7 +38,7 @@ __all__ = [
 
 def open_store(folder: Path) -> Store:
     """Opens the store in `folder`, creating it when it is missing. Raises StoreError."""
-    return SqliteStore.open(folder / FILE)
+    return Store.open(folder / FILE)
 
 
 def open_existing_store(folder: Path) -> Store:
@@ -46,7 +54,7 @@ def open_existing_store(folder: Path) -> Store:
 
 def open_read_only(folder: Path) -> AbstractContextManager[ReadOnlyStore]:
     """Opens the store in `folder` for reading. Raises StoreError when there is none that this version can read."""
-    return SqliteReadOnlyStore.open(folder / FILE)
+    return ReadOnlyStore.open(folder / FILE)
 
 
 def store_exists(folder: Path) -> bool:

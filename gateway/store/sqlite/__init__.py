@@ -1,6 +1,6 @@
 """The embedded backend: one SQLite file, one writer thread with group commit, a few readers on snapshots.
 
-store                       implements the interface of a store
+store                       transactions, snapshots and the life cycle of a database
 writer, readers             the threads and their connections; a read-only store
 connection                  opens connections
 database_files              notices files that were deleted or replaced
@@ -22,7 +22,13 @@ for _name in _unused:
     del sys.modules[_name]
 
 from gateway.store.sqlite.connection import FILE
-from gateway.store.sqlite.readers import SqliteReadOnlyStore
-from gateway.store.sqlite.store import SqliteStore
+from gateway.store.sqlite.keys import Keys
+from gateway.store.sqlite.policies import Policies
+from gateway.store.sqlite.readers import ReadOnlyStore
+from gateway.store.sqlite.receipts import Receipts
+from gateway.store.sqlite.repositories import Repositories
+from gateway.store.sqlite.sessions import Sessions
+from gateway.store.sqlite.store import Store
+from gateway.store.sqlite.usage import Usage
 
-__all__ = ["FILE", "SqliteReadOnlyStore", "SqliteStore"]
+__all__ = ["FILE", "Keys", "Policies", "ReadOnlyStore", "Receipts", "Repositories", "Sessions", "Store", "Usage"]

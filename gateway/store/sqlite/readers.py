@@ -10,11 +10,10 @@ from pathlib import Path
 
 from gateway.errors import Unavailable
 from gateway.store.errors import StoreError, missing
-from gateway.store.interfaces import Repositories
 from gateway.store.sqlite import migrations
 from gateway.store.sqlite.connection import connect_reader, error_name
 from gateway.store.sqlite.database_files import DatabaseFiles
-from gateway.store.sqlite.repositories import SqliteRepositories
+from gateway.store.sqlite.repositories import Repositories
 from gateway.store.sqlite.writer import translated
 
 _THREADS = 4
@@ -28,9 +27,9 @@ class Readers:
         self._files = files
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="store-reader")
         self._own = threading.local()
-        self._opened: list[SqliteRepositories] = []
+        self._opened: list[Repositories] = []
         self._lock = threading.Lock()
-        self._now: SqliteRepositories | None = None
+        self._now: Repositories | None = None
         self._closed = False
 
     async def run[T](self, work: Callable[[Repositories], T]) -> T:
@@ -63,14 +62,14 @@ class Readers:
                 repositories.db.close()
             self._opened.clear()
 
-    def _connect(self) -> SqliteRepositories:
+    def _connect(self) -> Repositories:
         # In place of a deleted file, SQLite would make an empty one.
         self._files.check()
-        return SqliteRepositories(connect_reader(self._path))
+        return Repositories(connect_reader(self._path))
 
     def _read[T](self, work: Callable[[Repositories], T]) -> T:
         try:
-            repositories: SqliteRepositories | None = getattr(self._own, "repositories", None)
+            repositories: Repositories | None = getattr(self._own, "repositories", None)
             if repositories is None:
                 repositories = self._own.repositories = self._connect()
                 with self._lock:
@@ -80,7 +79,7 @@ class Readers:
             raise translated(error) from None
 
 
-def _on_snapshot[T](repositories: SqliteRepositories, work: Callable[[Repositories], T]) -> T:
+def _on_snapshot[T](repositories: Repositories, work: Callable[[Repositories], T]) -> T:
     conn = repositories.db.conn
     conn.execute("BEGIN")
     try:
@@ -89,15 +88,15 @@ def _on_snapshot[T](repositories: SqliteRepositories, work: Callable[[Repositori
         conn.execute("ROLLBACK")
 
 
-class SqliteReadOnlyStore:
+class ReadOnlyStore:
     """Reads a database that others may be writing to, on the calling thread."""
 
-    def __init__(self, repositories: SqliteRepositories) -> None:
+    def __init__(self, repositories: Repositories) -> None:
         self._repositories = repositories
 
     @classmethod
     @contextmanager
-    def open(cls, path: Path) -> Iterator["SqliteReadOnlyStore"]:
+    def open(cls, path: Path) -> Iterator["ReadOnlyStore"]:
         """Raises StoreError when there is no database, or none that this version of the gateway can read."""
         if not path.is_file():
             raise missing(path.name)
@@ -110,9 +109,10 @@ class SqliteReadOnlyStore:
                 migrations.check(db)
             except sqlite3.Error as error:
                 raise _unreadable(path, error) from None
-            yield cls(SqliteRepositories(db))
+            yield cls(Repositories(db))
 
     def read[T](self, work: Callable[[Repositories], T]) -> T:
+        """Runs `work` on one snapshot, on the calling thread. Raises Unavailable when the database cannot be read."""
         try:
             return _on_snapshot(self._repositories, work)
         except sqlite3.Error as error:

@@ -6,13 +6,17 @@ from collections.abc import Sequence
 from gateway.store.rows import LARGEST_NUMBER, MeterRow
 
 
-class SqliteUsage:
-    """The table `usage`."""
+class Usage:
+    """Meters: one amount for each day, meter and name."""
 
     def __init__(self, conn: sqlite3.Connection) -> None:
         self._conn = conn
 
     def add(self, meters: Sequence[MeterRow]) -> None:
+        """Adds to the amounts, in one round trip. Each stops at `LARGEST_NUMBER`.
+
+        Each combination of day, meter and name occurs at most once in `meters`.
+        """
         if not meters:
             return
         values = ", ".join(["(?, ?, ?, ?)"] * len(meters))
@@ -23,11 +27,13 @@ class SqliteUsage:
         )
 
     def totals(self) -> list[tuple[str, str, int]]:
+        """Meter, name and the sum over all days, which stops at `LARGEST_NUMBER`."""
         # total() adds floating-point numbers, which do not overflow as sum() does.
         total = f"min(cast(total(count) AS INTEGER), {LARGEST_NUMBER})"
         return self._conn.execute(f"SELECT meter, name, {total} FROM usage GROUP BY meter, name").fetchall()
 
     def days(self, limit: int) -> list[MeterRow]:
+        """The newest `limit` days, in ascending order of day, meter and name."""
         newest = "SELECT DISTINCT day FROM usage ORDER BY day DESC LIMIT ?"
         query = f"SELECT day, meter, name, count FROM usage WHERE day IN ({newest}) ORDER BY day, meter, name"
         return [MeterRow(*row) for row in self._conn.execute(query, [limit])]

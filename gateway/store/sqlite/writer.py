@@ -16,10 +16,9 @@ from typing import Any
 
 from gateway.errors import Unavailable
 from gateway.store.errors import ConstraintViolation
-from gateway.store.interfaces import Repositories
 from gateway.store.sqlite.connection import BUSY_SECONDS, error_name
 from gateway.store.sqlite.database_files import DatabaseFiles
-from gateway.store.sqlite.repositories import SqliteRepositories
+from gateway.store.sqlite.repositories import Repositories
 from gateway.store.sqlite.write_failures import WriteFailures
 
 type Work = Callable[[Repositories], Any]
@@ -56,7 +55,7 @@ class Operation:
 class Writer:
     """Owns the writing connection and its thread."""
 
-    def __init__(self, repositories: SqliteRepositories, files: DatabaseFiles) -> None:
+    def __init__(self, repositories: Repositories, files: DatabaseFiles) -> None:
         self._repositories = repositories
         self._files = files
         self._conn = repositories.db.conn

@@ -51,7 +51,7 @@ async def test_wrong_keys_are_refused_on_both_listeners_and_a_valid_one_is_accep
 
 async def test_an_expired_key_is_named_as_such(store: Store, callers: Callers, ring: KeyRing) -> None:
     secret, _ = await ring.create("laptop", Scope.CLIENT)
-    await store.write(lambda stored: stored.db.conn.execute("UPDATE keys SET expires_at = created_at"))  # type: ignore[attr-defined]
+    await store.write(lambda stored: stored.db.conn.execute("UPDATE keys SET expires_at = created_at"))
     await ring.load()
     for fields, code in ((bearer(secret), "key_expired"), ([], "unauthorized")):
         with pytest.raises(Unauthorized) as refused:

@@ -10,8 +10,7 @@ from gateway.receipt_log.audit import verify_receipt
 from gateway.receipt_log.checkpoint_file import FILE, read_checkpoint
 from gateway.receipt_log.signing_key import load_signer
 from gateway.receipts import OutcomeDraft, Verification
-from gateway.store import open_read_only
-from gateway.store.sqlite.receipts import SqliteReceipts
+from gateway.store import Receipts, open_read_only
 from tests.gateway.receipt_log.support import OPERATOR, draft, opened, sql
 
 COUNT = 600
@@ -41,14 +40,14 @@ async def verified(data_dir: Path, request_id: str) -> Verification:
 @pytest.fixture
 def rows_read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     read: list[int] = []
-    real = SqliteReceipts.after
+    real = Receipts.after
 
-    def after(self: SqliteReceipts, sequence: int | None, limit: int) -> list[object]:
+    def after(self: Receipts, sequence: int | None, limit: int) -> list[object]:
         rows = real(self, sequence, limit)
         read.append(len(rows))
         return list(rows)
 
-    monkeypatch.setattr(SqliteReceipts, "after", after)
+    monkeypatch.setattr(Receipts, "after", after)
     return read
 
 

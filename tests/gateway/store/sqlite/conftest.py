@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.store.sqlite import SqliteStore
+from gateway.store.sqlite import Store
 
 
 @pytest.fixture
@@ -14,7 +14,7 @@ def path(data_dir: Path) -> Path:
 
 
 @pytest.fixture
-def store(path: Path) -> Iterator[SqliteStore]:
-    store = SqliteStore.open(path)
+def store(path: Path) -> Iterator[Store]:
+    store = Store.open(path)
     yield store
     store.close()

@@ -15,7 +15,7 @@ import pytest
 from gateway.errors import Unavailable
 from gateway.store import Repositories
 from gateway.store.errors import StoreError
-from gateway.store.sqlite import SqliteStore, connection, writer
+from gateway.store.sqlite import Store, connection, writer
 from tests.conftest import ROOT
 from tests.gateway.store.support import add, names
 
@@ -25,10 +25,10 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there, an open 
 WRITER = """
 import sys
 from pathlib import Path
-from gateway.store.sqlite import SqliteStore
+from gateway.store.sqlite import Store
 from tests.gateway.store.support import add
 
-store = SqliteStore.open(Path(sys.argv[1]))
+store = Store.open(Path(sys.argv[1]))
 for number in range(100_000):
     print(store.submit(add(f"key-{number}")).result(), flush=True)
 """
@@ -46,7 +46,7 @@ def killed(path: Path) -> list[str]:
 
 
 def stored(path: Path) -> list[str]:
-    store = SqliteStore.open(path)
+    store = Store.open(path)
     try:
         return store.read_now(names)
     finally:
@@ -65,7 +65,7 @@ def replace(path: Path) -> None:
 @pytest.mark.parametrize("change", [remove, replace])
 @pytest.mark.parametrize("file", ["gateway.db", "gateway.db-wal", "gateway.db-shm"])
 async def test_nothing_is_written_to_files_that_changed(
-    store: SqliteStore, path: Path, change: Callable[[Path], None], file: str
+    store: Store, path: Path, change: Callable[[Path], None], file: str
 ) -> None:
     await store.write(add("before"))
     store.check()
@@ -77,7 +77,7 @@ async def test_nothing_is_written_to_files_that_changed(
 
 
 async def test_commits_in_a_log_that_is_deleted_are_in_the_database_at_the_next_start(
-    store: SqliteStore, path: Path, tmp_path: Path
+    store: Store, path: Path, tmp_path: Path
 ) -> None:
     await store.write(add("before"))
     path.with_name("gateway.db-wal").unlink()
@@ -86,9 +86,7 @@ async def test_commits_in_a_log_that_is_deleted_are_in_the_database_at_the_next_
     assert "before" in stored(Path(shutil.copy(path, tmp_path / "killed.db")))
 
 
-async def test_a_database_that_another_process_uses_with_a_new_log_is_left_alone(
-    store: SqliteStore, path: Path
-) -> None:
+async def test_a_database_that_another_process_uses_with_a_new_log_is_left_alone(store: Store, path: Path) -> None:
     store._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     for number in range(200):
         await store.write(add(f"old-{number}"))
@@ -107,19 +105,19 @@ async def test_a_database_that_another_process_uses_with_a_new_log_is_left_alone
 
 @pytest.mark.parametrize("damage", [0, 1])
 def test_a_damaged_database_is_refused_after_its_log_was_deleted(path: Path, damage: int) -> None:
-    SqliteStore.open(path).close()
+    Store.open(path).close()
     path.with_name("gateway.db-shm").touch()
     if damage:
         with path.open("r+b") as file:
             file.seek(-4096, os.SEEK_END)
             file.write(b"\xff" * 4096)
         with pytest.raises(StoreError, match="wal was deleted; restore"):
-            SqliteStore.open(path)
+            Store.open(path)
     else:
         assert stored(path) == []
 
 
-async def test_a_commit_to_a_log_that_is_deleted_during_it_does_not_succeed(store: SqliteStore, path: Path) -> None:
+async def test_a_commit_to_a_log_that_is_deleted_during_it_does_not_succeed(store: Store, path: Path) -> None:
     def delete_at_commit(statement: str) -> None:
         if statement == "COMMIT":
             path.with_name("gateway.db-wal").unlink(missing_ok=True)
@@ -131,7 +129,7 @@ async def test_a_commit_to_a_log_that_is_deleted_during_it_does_not_succeed(stor
 
 async def test_a_locked_database_is_unavailable(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "BUSY_SECONDS", 0.05)
-    store = SqliteStore.open(path)
+    store = Store.open(path)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(Unavailable):
@@ -147,7 +145,7 @@ async def test_a_lock_is_awaited_for_long_once(path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(connection, "BUSY_SECONDS", 0.05)
     monkeypatch.setattr(writer, "_BUSY_MS", 50)
     monkeypatch.setattr(writer, "_BUSY_AGAIN_MS", 20)
-    store = SqliteStore.open(path)
+    store = Store.open(path)
 
     def fails(_: Repositories) -> None:
         raise Unavailable("Not now.")
@@ -177,7 +175,7 @@ async def test_a_full_disk_is_unavailable_and_loses_nothing(tmp_path: Path) -> N
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", folder], check=False).returncode:  # noqa: ASYNC221
         pytest.skip("may not mount a file system")
     try:
-        store = SqliteStore.open(folder / "gateway.db")
+        store = Store.open(folder / "gateway.db")
         written: list[str] = []
         with pytest.raises(Unavailable):
             for number in range(1000):
@@ -203,5 +201,5 @@ def test_commits_before_a_crash_are_there_at_the_next_start(path: Path, tmp_path
 
 
 def test_nothing_is_left_beside_a_closed_database(path: Path) -> None:
-    SqliteStore.open(path).close()
+    Store.open(path).close()
     assert [file.name for file in path.parent.iterdir()] == ["gateway.db"]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gateway.store import StoreError
-from gateway.store.sqlite import SqliteStore, migrations
+from gateway.store.sqlite import Store, migrations
 from gateway.store.sqlite.connection import connect_writer
 
 # A migration as a later version may have one: it adds a column and fills it from what is there.
@@ -32,15 +32,15 @@ def change(path: Path, script: str) -> None:
 
 def test_opening_again_changes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "gateway.db"
-    SqliteStore.open(path).close()
+    Store.open(path).close()
     before = schema(path)
-    SqliteStore.open(path).close()
+    Store.open(path).close()
     assert schema(path) == before
 
 
 def test_a_migration_of_a_later_version_keeps_the_rows_and_is_newer_for_this_one(tmp_path: Path) -> None:
     path = tmp_path / "gateway.db"
-    SqliteStore.open(path).close()
+    Store.open(path).close()
     change(path, KEY)
     db = connect_writer(path)
     later = {**migrations.STEPS, "0002_example": EXAMPLE}
@@ -50,7 +50,7 @@ def test_a_migration_of_a_later_version_keeps_the_rows_and_is_newer_for_this_one
     db.close()
     before = schema(path)
     with pytest.raises(StoreError, match="newer version"):
-        SqliteStore.open(path)
+        Store.open(path)
     assert schema(path) == before
 
 
@@ -71,7 +71,7 @@ def test_a_database_that_this_version_does_not_know_is_refused_and_left_alone(
     change(path, script)
     before = schema(path)
     with pytest.raises(StoreError, match=message):
-        SqliteStore.open(path)
+        Store.open(path)
     assert schema(path) == before
 
 
@@ -106,10 +106,10 @@ def test_steps_are_read_in_the_order_of_their_numbers_which_are_unique(tmp_path:
 def test_several_processes_may_start_at_once(tmp_path: Path) -> None:
     path = tmp_path / "gateway.db"
     code = (
-        "import sys; from pathlib import Path; from gateway.store.sqlite import SqliteStore; "
-        "SqliteStore.open(Path(sys.argv[1])).close()"
+        "import sys; from pathlib import Path; from gateway.store.sqlite import Store; "
+        "Store.open(Path(sys.argv[1])).close()"
     )
     started = [subprocess.Popen([sys.executable, "-c", code, str(path)]) for _ in range(3)]
     assert [process.wait(60) for process in started] == [0, 0, 0]
-    SqliteStore.open(tmp_path / "other.db").close()
+    Store.open(tmp_path / "other.db").close()
     assert schema(path) == schema(tmp_path / "other.db")

@@ -9,7 +9,7 @@ import pytest
 
 from gateway.errors import Unavailable
 from gateway.store import StoreError
-from gateway.store.sqlite import SqliteStore, writer
+from gateway.store.sqlite import Store, writer
 from gateway.store.sqlite.writer import SUBMIT_LIMIT, WRITE_LIMIT
 from tests.gateway.store.support import Gate, add, names
 
@@ -27,7 +27,7 @@ def roll_back(stored: Any) -> None:
     stored.db.conn.execute("ROLLBACK")
 
 
-async def test_a_full_disk_is_unavailable_and_leaves_the_store_working(store: SqliteStore) -> None:
+async def test_a_full_disk_is_unavailable_and_leaves_the_store_working(store: Store) -> None:
     def no_more(stored: Any) -> None:
         (pages,) = stored.db.conn.execute("PRAGMA page_count").fetchone()
         stored.db.conn.execute(f"PRAGMA max_page_count = {pages + 2}")
@@ -39,7 +39,7 @@ async def test_a_full_disk_is_unavailable_and_leaves_the_store_working(store: Sq
     assert await store.read(names) == ["small"]
 
 
-async def test_work_that_ends_the_transaction_by_itself_fails_and_harms_nothing(store: SqliteStore) -> None:
+async def test_work_that_ends_the_transaction_by_itself_fails_and_harms_nothing(store: Store) -> None:
     with pytest.raises(Unavailable):
         await store.write(roll_back)
     await store.write(add("after"))
@@ -47,7 +47,7 @@ async def test_work_that_ends_the_transaction_by_itself_fails_and_harms_nothing(
 
 
 @pytest.mark.slow
-async def test_too_many_waiting_writes_are_refused_and_follow_ups_still_fit(store: SqliteStore) -> None:
+async def test_too_many_waiting_writes_are_refused_and_follow_ups_still_fit(store: Store) -> None:
     gate = Gate(store)
     results = [store.submit(add(str(number))) for number in range(WRITE_LIMIT)]
     with pytest.raises(Unavailable) as refused:
@@ -62,7 +62,7 @@ async def test_too_many_waiting_writes_are_refused_and_follow_ups_still_fit(stor
 
 
 async def test_writes_of_one_turn_of_the_event_loop_share_a_transaction(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(writer, "_PATIENCE_SECONDS", 60)
     await store.write(add("before"))
@@ -72,7 +72,7 @@ async def test_writes_of_one_turn_of_the_event_loop_share_a_transaction(
     assert len(transactions) == 1
 
 
-def test_a_write_of_an_event_loop_that_ended_holds_up_no_other(store: SqliteStore) -> None:
+def test_a_write_of_an_event_loop_that_ended_holds_up_no_other(store: Store) -> None:
     loop = asyncio.new_event_loop()
     abandoned = loop.create_task(store.write(add("abandoned")))
     loop.call_soon(loop.stop)
@@ -83,7 +83,7 @@ def test_a_write_of_an_event_loop_that_ended_holds_up_no_other(store: SqliteStor
     loop.close()
 
 
-async def test_readers_cannot_write(store: SqliteStore) -> None:
+async def test_readers_cannot_write(store: Store) -> None:
     with pytest.raises(Unavailable):
         await store.read(delete_keys)
     with pytest.raises(Unavailable):
@@ -92,7 +92,7 @@ async def test_readers_cannot_write(store: SqliteStore) -> None:
 
 async def test_all_files_are_for_the_owner_alone(path: Path) -> None:
     path.touch(mode=0o644)  # noqa: ASYNC240
-    store = SqliteStore.open(path)
+    store = Store.open(path)
     await store.write(lambda _: None)
     files = sorted(file for file in path.parent.iterdir())
     assert [file.name for file in files] == ["gateway.db", "gateway.db-shm", "gateway.db-wal"]
@@ -100,7 +100,7 @@ async def test_all_files_are_for_the_owner_alone(path: Path) -> None:
     store.close()
 
 
-async def test_the_switches_that_the_promises_rest_on(store: SqliteStore) -> None:
+async def test_the_switches_that_the_promises_rest_on(store: Store) -> None:
     def switches(stored: Any) -> dict[str, object]:
         wanted = ("journal_mode", "synchronous", "secure_delete", "foreign_keys", "busy_timeout")
         return {name: stored.db.conn.execute(f"PRAGMA {name}").fetchone()[0] for name in wanted}
@@ -115,7 +115,7 @@ async def test_the_switches_that_the_promises_rest_on(store: SqliteStore) -> Non
 
 
 async def test_deleted_rows_leave_the_files(path: Path) -> None:
-    store = SqliteStore.open(path)
+    store = Store.open(path)
     canary = "canary-" + "7f3a" * 8
     await store.write(add(canary))
     assert any(canary.encode() in file.read_bytes() for file in path.parent.iterdir())
@@ -129,7 +129,7 @@ async def test_deleted_rows_leave_the_files(path: Path) -> None:
     store.close()
 
 
-async def test_deleted_rows_leave_the_files_once_readers_let_go(store: SqliteStore, path: Path) -> None:
+async def test_deleted_rows_leave_the_files_once_readers_let_go(store: Store, path: Path) -> None:
     canary = "canary-" + "7f3a" * 8
     await store.write(add(canary))
     reading = sqlite3.connect(path, isolation_level=None)
@@ -152,11 +152,11 @@ async def test_deleted_rows_leave_the_files_once_readers_let_go(store: SqliteSto
 def test_a_file_that_is_no_database_is_left_alone(path: Path, content: bytes) -> None:
     path.write_bytes(content)
     with pytest.raises(StoreError, match="data_dir"):
-        SqliteStore.open(path)
+        Store.open(path)
     assert path.read_bytes() == content
 
 
 def test_a_folder_that_cannot_be_used_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(StoreError, match="data_dir"):
-        SqliteStore.open(tmp_path / "file" / "gateway.db")
+        Store.open(tmp_path / "file" / "gateway.db")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import Unavailable
-from gateway.store.sqlite import SqliteStore, write_failures
+from gateway.store.sqlite import Store, write_failures
 from gateway.store.sqlite.write_failures import WriteFailures
 from tests.gateway.store.support import add
 
@@ -26,9 +26,7 @@ def test_each_kind_is_logged_at_once_and_then_one_line_a_minute(
     assert caplog.messages[4:] == ["no: FULL"]
 
 
-def test_the_log_says_when_the_store_writes_again(
-    store: SqliteStore, path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_log_says_when_the_store_writes_again(store: Store, path: Path, caplog: pytest.LogCaptureFixture) -> None:
     store.submit(add("before")).result()
     aside = path.with_name("aside")
     path.rename(aside)

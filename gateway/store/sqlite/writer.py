@@ -172,19 +172,19 @@ class Writer:
                     self._do_one(operation, operation.work)
             for work in self.before_commit:
                 work(self._repositories)
+            # The commit may move the log into the database, which another process with a new log does not expect.
+            self._files.check()
             conn.execute("COMMIT")
             # A commit to a file that was deleted succeeds, and does not last.
-            try:
-                self._files.check()
-            except Unavailable:
-                # The contents of a deleted log would be lost with this process.
-                self._empty_wal()
-                raise
+            self._files.check()
         except Exception as error:  # noqa: BLE001 - the thread must survive every failure; the waiters are told
             reason = error.message if isinstance(error, Unavailable) else error_name(error)
             self._failures.add(reason)
             self._locked = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
             self._roll_back()
+            if isinstance(error, Unavailable):
+                # The contents of a deleted log would be lost with this process.
+                self._empty_wal()
             for operation in batch:
                 # A barrier only waits for everything before it, so it succeeds.
                 if operation.work is not None and operation.error is None:

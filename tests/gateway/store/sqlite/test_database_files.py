@@ -96,7 +96,8 @@ async def test_a_database_that_another_process_uses_with_a_new_log_is_left_alone
     with pytest.raises(Unavailable, match="replaced"):
         store.check()
     with pytest.raises(Unavailable):
-        await store.write(add("refused"))
+        # As large as what has SQLite move the log into the database within the commit.
+        await store.write(add("refused" * 1_000_000))
     store.close()
     assert set(said) <= set(stored(path))
     with closing(sqlite3.connect(path)) as other:

@@ -18,9 +18,9 @@ from gateway.detection.adapters.presidio import PresidioService
 from gateway.detection.ner.builtin import MODEL
 from gateway.detection.ner.finder import NameFinder
 from gateway.errors import Unavailable
-from tests.gateway.detection.tables import table
+from tests.tables import table
 
-CASES = table("adapters")
+CASES = table(__file__)
 
 type Answer = Callable[[dict[str, Any]], tuple[int, bytes]]
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from gateway.detection import Detector, EntityType, resolve_overlaps
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import FunctionRecognizer, Match
-from tests.gateway.detection.tables import table
+from tests.tables import table
 
-CASES = table("detector")
+CASES = table(__file__)
 
 VALUES = CASES["values"]
 DRESSED = CASES["dressed"]

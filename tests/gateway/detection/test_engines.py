@@ -13,9 +13,9 @@ from gateway.detection.recognizer import EntityType
 from gateway.errors import Unavailable
 from gateway.models import Entity
 from gateway.placeholders import looks_like_placeholder
-from tests.gateway.detection.tables import table
+from tests.tables import table
 
-CASES = table("engines")
+CASES = table(__file__)
 
 
 class Marking(Finder):

@@ -9,6 +9,9 @@ from gateway.detection.recognizers._id_labels import LABELS
 from gateway.models import PrivacyMode
 from gateway.policy import PolicyRegistry
 from tests.gateway.detection.test_vectors import cases
+from tests.tables import table
+
+CASES = table(__file__)
 
 POLICIES = PolicyRegistry(Path(__file__).resolve().parents[3] / "policies")
 
@@ -31,16 +34,7 @@ def test_the_default_policy_leaves_clean_texts_alone(detector: Detector, case: d
     assert hidden(detector, case["text"], PrivacyMode.STANDARD) == set()
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "My order number is 4711-88213.",
-        "Rechnungsnummer: RE-2023-0044",
-        "numéro de commande : 77120-3",
-        "ticket #4481207",
-        '{"invoice_no": "2023-00417"}',
-    ],
-)
+@pytest.mark.parametrize("text", CASES["numbers_of_orders_and_invoices_are_hidden_in_strict_mode_only"])
 def test_numbers_of_orders_and_invoices_are_hidden_in_strict_mode_only(detector: Detector, text: str) -> None:
     assert hidden(detector, text, PrivacyMode.STANDARD) == set()
     assert len(hidden(detector, text, PrivacyMode.STRICT)) == 1

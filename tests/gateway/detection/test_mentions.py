@@ -5,9 +5,9 @@ import pytest
 from gateway.detection import Detector
 from gateway.detection.mentions import is_mention
 from gateway.detection.ner.finder import NameFinder
-from tests.gateway.detection.tables import table
+from tests.tables import table
 
-CASES = table("mentions")
+CASES = table(__file__)
 
 PROGRAMS = CASES["programs"]
 MENTIONS = CASES["mentions"]

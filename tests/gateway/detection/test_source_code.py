@@ -7,9 +7,9 @@ import pytest
 
 from benchmarks.clean_text import is_within
 from gateway.detection.source_code import SourceCode, Stretch
-from tests.gateway.detection.tables import table
+from tests.tables import table
 
-CASES = table("source_code")
+CASES = table(__file__)
 
 ROOT = Path(__file__).resolve().parents[3]
 CODE = CASES["code"]

@@ -10,9 +10,9 @@ from gateway.detection.memory import Recall
 from gateway.detection.ner.finder import NameFinder
 from gateway.detection.terminal_sequences import HIDDEN, hide_sequences
 from gateway.models import Entity
-from tests.gateway.detection.tables import table
+from tests.tables import table
 
-CASES = table("terminal_sequences")
+CASES = table(__file__)
 
 VALUE = "tea.larsen@orchard.example"
 ESCAPES = CASES["escapes"]

@@ -6,6 +6,9 @@ import pytest
 
 from gateway.errors import Unprocessable
 from gateway.evaluation import LabelMap, Treatment
+from tests.tables import table
+
+CASES = table(__file__)
 
 MAP: dict[str, Any] = {
     "claims": {"NAME": {"common": "PERSON", "action": "redact"}, "*": {"common": "OTHER", "action": "keep"}},
@@ -15,16 +18,7 @@ MAP: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("file", "section"),
-    [
-        ("claims.dev.jsonl", "claims"),
-        ("claims_2024.jsonl", "claims_2024"),
-        ("claims_2023.jsonl", "claims"),
-        ("claimsmade.jsonl", ""),
-        ("other.jsonl", ""),
-    ],
-)
+@pytest.mark.parametrize(("file", "section"), CASES["the_section_of_a_file_is_the_longest_name_it_begins_with"])
 def test_the_section_of_a_file_is_the_longest_name_it_begins_with(file: str, section: str) -> None:
     assert LabelMap.parse(MAP).section(file) == section
 
@@ -43,19 +37,7 @@ def test_the_meaning_of_a_label(section: str, label: str, common: str, treatment
     assert (meaning.common, meaning.treatment) == (common, treatment)
 
 
-@pytest.mark.parametrize(
-    ("section", "type_name", "group", "common"),
-    [
-        ("claims_2024", "EMAIL_ADDRESS", "contact", "EMAIL"),
-        ("claims", "EMAIL_ADDRESS", "contact", "EMAIL"),
-        ("claims", "MY_NUMBER", "government_id", "OTHER"),
-        ("claims", "PERSON", "person", "PERSON"),
-        ("tokens", "API_KEY", "secret", "SECRET"),
-        ("tokens", "FR_NIR", "government_id", "NATIONAL_ID"),
-        ("tokens", "VEHICLE_ID", "device", "VEHICLE_ID"),
-        ("claims", "DATE_OF_BIRTH", "person", "DATE_OF_BIRTH"),
-    ],
-)
+@pytest.mark.parametrize(("section", "type_name", "group", "common"), CASES["the_common_type_of_a_type_of_ours"])
 def test_the_common_type_of_a_type_of_ours(section: str, type_name: str, group: str, common: str) -> None:
     assert LabelMap.parse(MAP).common(section, type_name, group) == common
 
@@ -69,14 +51,7 @@ def test_without_a_map_everything_means_itself() -> None:
 
 @pytest.mark.parametrize(
     ("document", "says"),
-    [
-        ([], "object of objects"),
-        ({"claims": 1}, "object of objects"),
-        ({"findings": {"A": 1}}, "must map names to names"),
-        ({"claims": {"NAME": {"common": "PERSON", "action": "eat"}}}, "claims.NAME"),
-        ({"claims": {"NAME": {"common": "PERSON"}}}, "claims.NAME"),
-        ({"claims": {"NAME": "PERSON"}}, "claims.NAME"),
-    ],
+    CASES["a_map_that_cannot_be_used_is_refused"],
     ids=lambda one: one if isinstance(one, str) else "map",
 )
 def test_a_map_that_cannot_be_used_is_refused(document: Any, says: str) -> None:

@@ -11,6 +11,9 @@ from gateway.exchange.destination import Destination
 from gateway.exchange.header_policy import clean, forwarded_headers
 from gateway.policy import Policy
 from gateway.protection.protector import Protector
+from tests.tables import table
+
+CASES = table(__file__)
 
 # Put together, so that no scanner of this repository takes it for a live one.
 KEY = b"Bearer " + b"sk-" + b"canary4711" * 4
@@ -241,20 +244,7 @@ def test_a_call_with_a_private_query_goes_nowhere(protector: Protector, policy: 
     assert "anna" not in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/v1/chat/completions",
-        "/openai/deployments/gpt-4o-2024-08-06/chat/completions",
-        "/openai/deployments/team-7-production/chat/completions",
-        "/api/v1/chat/completions",
-        "/v1/models",
-        "/v1/models/gpt-4-0613",
-        "/v1/models/ft:gpt-4o-mini-2024-07-18:acme::A1b2C3d4",
-        "/openai/v1/models/claude-3-5-sonnet-20241022",
-        "/v1/models/claude-opus-4.1",
-    ],
-)
+@pytest.mark.parametrize("path", CASES["the_paths_of_providers_are_sent"])
 def test_the_paths_of_providers_are_sent(protector: Protector, policy: Policy, path: str) -> None:
     forwarded_headers(Destination("", path=path), protector, policy)
 

@@ -18,6 +18,9 @@ from gateway.exchange.state import Exchange
 from gateway.http.strict_json import dump, parse_object
 from gateway.models import Caller, Scope
 from tests.exchanges import protected_exchange
+from tests.tables import table
+
+CASES = table(__file__)
 
 pytestmark = pytest.mark.slow
 
@@ -165,22 +168,7 @@ async def test_a_date_or_number_in_another_spelling_stays(container: Container, 
             await bench.admit(bench.saying(text))
 
 
-PLACES: dict[str, dict[str, Any]] = {
-    "a field nobody knows": {"brand_new": ["w.oxenfoord@acme.test"]},
-    "a key": {"metadata": {"w.oxenfoord@acme.test": "x"}},
-    "a number": {"metadata": {"card": 4111111111111111}},
-    "the user": {"user": "Wilhelmina Oxenfoord"},
-    "another message": {"messages": [{"role": "system", "content": "She is Wilhelmina Oxenfoord."}]},
-    "a tool": {"tools": [{"type": "function", "function": {"name": "f", "description": "w.oxenfoord@acme.test"}}]},
-    "another model": {"model": "m-2"},
-    "a model that is a name": {"model": "w.oxenfoord@acme.test"},
-    "streaming": {"stream": True},
-    "an image": {
-        "messages": [
-            {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AA"}}]}
-        ]
-    },
-}
+PLACES: dict[str, dict[str, Any]] = CASES["places"]
 
 
 @pytest.mark.parametrize("name", PLACES)

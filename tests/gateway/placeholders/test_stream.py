@@ -3,8 +3,11 @@
 import pytest
 
 from gateway.placeholders import Placeholders, RestoreScope, StreamRestorer, urls_with_placeholders
+from tests.tables import table
 
 from .conftest import KEY, Session
+
+CASES = table(__file__)
 
 SOURCE = RestoreScope("source")
 
@@ -14,17 +17,7 @@ def feed(session: Session, *pieces: str, rules: RestoreScope = SOURCE) -> list[s
     return [*(stream.feed(session.protected(piece)) for piece in pieces), stream.finish()]
 
 
-@pytest.mark.parametrize(
-    "piece",
-    [
-        "Nothing here. ",
-        "Prices: 3 < 4, a[1], {x}",
-        "the person said: ",
-        "a link [here](https://x.example/a?b=c) and ",
-        "1, 2, 3\n\n",
-        "PERSON_7KQ2M7KQ2M.",
-    ],
-)
+@pytest.mark.parametrize("piece", CASES["what_cannot_become_a_placeholder_is_given_at_once"])
 def test_what_cannot_become_a_placeholder_is_given_at_once(session: Session, piece: str) -> None:
     assert "".join(feed(session, piece)) == piece
     held = feed(session, piece)[1]

@@ -10,6 +10,9 @@ from gateway.models import Action, PrivacyMode
 from gateway.policy import Rule, RuleOptions
 from gateway.policy.document import GROUPS
 from tests.gateway.policy import policy
+from tests.tables import table
+
+CASES = table(__file__)
 
 STANDARD, STRICT = PrivacyMode.STANDARD, PrivacyMode.STRICT
 
@@ -49,19 +52,7 @@ def test_another_action_drops_the_options_of_the_one_before() -> None:
     assert made.rule_for("IBAN_CODE", "financial", STANDARD).options == RuleOptions(keep_last=3)
 
 
-@pytest.mark.parametrize(
-    "document",
-    [
-        {"otherwise": {"action": "mask", "keep_last": 4}},
-        {"rules": {"PASSWORD": {"action": "mask", "keep_last": 4}}},
-        {"otherwise": {"keep_last": 4}, "rules": {"secret": {"action": "mask"}}},
-        {"strict": {"rules": {"PASSWORD": {"action": "mask", "keep_last": 4}}}},
-        {
-            "rules": {"custom": {"action": "mask", "keep_last": 4}},
-            "deny": [{"type": "PASSWORD", "terms": ["sesame"]}],
-        },
-    ],
-)
+@pytest.mark.parametrize("document", CASES["a_secret_is_never_shown_in_part"])
 def test_a_secret_is_never_shown_in_part(document: dict[str, Any]) -> None:
     """A rule for all types or for one type would show what the rule for the group `secret` may not."""
     rule = policy(**document).rule_for("PASSWORD", "secret", STRICT)

@@ -7,36 +7,12 @@ from gateway.placeholders import Placeholders, RestoreScope
 from gateway.policy import Policy
 from gateway.protection.protector import Protector
 from gateway.wires.chat_completions import WIRE
+from tests.tables import table
 
-ASKED = [
-    ("What is your SSN?", "536482917"),
-    ("What is your password?", "Mittwoch7"),
-    ("What is your date of birth?", "7 Sept 1991"),
-    ("Can I have your phone number please?", "600 11 22 33"),
-    ("What is your account number?", "88172635"),
-    ("¿Cuál es su DNI?", "48291037B"),
-    ("And the MRN?", "4471902"),
-    ("The CVV?", "417"),
-    ("Please paste the API token?", "Kp92xxVVq81LmmZ0"),
-    ("Wie lautet Ihre Kundennummer?", "88172635"),
-    ("What is your licence plate?", "KX19 ABC"),
-    ("Booking code?", "HX88PL2"),
-    ("Mother's maiden name?", "Hargreaves"),
-    ("What is your user name?", "aschmidt"),
-    ("What is the PIN?", "4471"),
-]
-NOTHING = [
-    ("Which Python version do you use?", "3.12.4"),
-    ("How many users?", "120 in 2024"),
-    ("What is the order total?", "1,204.50"),
-    ("Which port?", "8080"),
-    ("What error do you see?", "Error 500 at line 1204 in app.py"),
-    ("Anything else?", "No thanks, that is all"),
-    ("Is the password rotation policy documented?", "Rotation happens every 90 days"),
-    ("What is an access token?", "An access token is a string"),
-    ("Have you changed the password?", "Yes, on 12 March 2024"),
-    ("Can I reset my password?", "Go to Settings > Security2 and click Reset"),
-]
+CASES = table(__file__)
+
+ASKED = CASES["asked"]
+NOTHING = CASES["nothing"]
 WAYS = ["{0}\n{1}", "{0}\n\n{1}", "Agent: {0}\nCustomer: {1}", "> {0}\n{1}", "**Lee:** {0}\r\n**Kim:** {1}"]
 
 

@@ -25,6 +25,9 @@ from gateway.protection.protector import Protector
 from gateway.text.fields import Span, TextField
 from tests.call_counts import calls
 from tests.gateway.detection.deobfuscation.test_deobfuscation import DRESSES
+from tests.tables import table
+
+CASES = table(__file__)
 
 pytestmark = pytest.mark.slow
 
@@ -238,14 +241,7 @@ def test_half_a_name_is_none(protector: Protector, policy: Policy, hidden: str, 
 
 @pytest.mark.parametrize(
     "spelled",
-    [
-        "İstanbul: anna schmidt",
-        "ANNA\tSCHMIDT",
-        "Ａｎｎａ Ｓｃｈｍｉｄｔ",
-        "anna,schmidt",
-        "anna%20schmidt",
-        "AnnaSchmidt",
-    ],
+    CASES["case_and_width_make_no_difference"],
     ids=["beside a letter that is two", "tab", "full width", "cells", "percent", "account"],
 )
 def test_case_and_width_make_no_difference(protector: Protector, policy: Policy, spelled: str) -> None:

@@ -12,6 +12,9 @@ from gateway.models import Action
 from gateway.placeholders import looks_like_placeholder
 from gateway.policy import Rule, RuleOptions
 from gateway.protection.operators import MOST_SHOWN, apply_action
+from tests.tables import table
+
+CASES = table(__file__)
 
 KEY = bytes(range(32))
 ONE_WAY = (Action.MASK, Action.GENERALIZE, Action.HASH, Action.REDACT)
@@ -81,16 +84,7 @@ def test_hash_is_a_keyed_fingerprint() -> None:
 
 
 @pytest.mark.parametrize(
-    ("type_name", "one", "other", "same"),
-    [
-        ("CREDIT_CARD", "4111 1111 1111 1111", "4111-1111-1111-1111", True),
-        ("IBAN_CODE", "DE89370400440532013000", "de89 3704 0044 0532 0130 00", True),
-        ("PERSON", "Ada  Lovelace", "ADA\nLOVELACE", True),
-        ("PERSON", "Zu\u0308rcher", "Zürcher", True),
-        ("PERSON", "Ann Alee", "Anna Lee", False),
-        ("EMAIL_ADDRESS", "j.doe1@example.org", "jdoe1@example.org", False),
-        ("IP_ADDRESS", "10.0.0.11", "10.0.0.1", False),
-    ],
+    ("type_name", "one", "other", "same"), CASES["hashes_are_equal_for_the_same_value_in_another_disguise"]
 )
 def test_hashes_are_equal_for_the_same_value_in_another_disguise(
     type_name: str, one: str, other: str, same: bool

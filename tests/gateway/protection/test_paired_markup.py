@@ -5,6 +5,9 @@ import pytest
 from gateway.models import Action
 from gateway.protection.paired_markup import with_paired_markup
 from gateway.text.fields import Span
+from tests.tables import table
+
+CASES = table(__file__)
 
 
 def marked(text: str) -> tuple[str, Span]:
@@ -14,23 +17,7 @@ def marked(text: str) -> tuple[str, Span]:
     return plain, Span(start, end, "PERSON", Action.PLACEHOLDER, 0.9, "test")
 
 
-@pytest.mark.parametrize(
-    ("given", "widened"),
-    [
-        ("at <b>‹12 Main</b> Street›", "at ‹<b>12 Main</b> Street›"),
-        ('at <b class="x">‹12 Main</B> Street›', 'at ‹<b class="x">12 Main</B> Street›'),
-        ("‹<b>Jane›</b> Roe", "‹<b>Jane</b>› Roe"),
-        ("**‹Jane** Roe›", "‹**Jane** Roe›"),
-        ("‹**Jane›** Roe", "‹**Jane**› Roe"),
-        ("<i><b>‹Jane</b> Roe</i>›", "‹<i><b>Jane</b> Roe</i>›"),
-        ("‹<b>Jane</b> Roe›", "‹<b>Jane</b> Roe›"),
-        ("‹<i><b>Jane</i> Roe›</b>", "‹<i><b>Jane</i> Roe›</b>"),
-        ("<i>‹Jane</b> Roe›", "<i>‹Jane</b> Roe›"),
-        ("<b> ‹Jane</b> Roe›", "<b> ‹Jane</b> Roe›"),
-        ("</b>‹Jane</b> Roe›", "</b>‹Jane</b> Roe›"),
-        ("**‹Jane Roe›**", "**‹Jane Roe›**"),
-    ],
-)
+@pytest.mark.parametrize(("given", "widened"), CASES["a_span_is_widened_by_the_counterparts_of_its_marks"])
 def test_a_span_is_widened_by_the_counterparts_of_its_marks(given: str, widened: str) -> None:
     text, span = marked(given)
     assert list(with_paired_markup(text, [span])) == [marked(widened)[1]]

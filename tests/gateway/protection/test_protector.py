@@ -17,6 +17,9 @@ from gateway.protection.known_values import united
 from gateway.protection.protector import Protected, Protector
 from gateway.text.fields import Span, TextField
 from gateway.wires.chat_completions import WIRE
+from tests.tables import table
+
+CASES = table(__file__)
 
 
 def protect(
@@ -95,25 +98,7 @@ def test_what_only_its_name_gives_away(protector: Protector, policy: Policy, fie
     assert "4711000" in sent
 
 
-@pytest.mark.parametrize(
-    ("text", "gone", "left"),
-    [
-        ("My name is Anna Oberhuber. Oberhuber called, and Anna's car is red.", ["Anna", "Oberhuber"], ["car is red"]),
-        ("My name is Rose Winter. In Winter the rose sleeps, Rose.", ["Rose Winter"], ["In Winter the", ", Rose."]),
-        ("My name is Karl Anders. Das ist anders, sagt ANDERS.", ["Karl", "Anders", "ANDERS"], ["ist anders, sagt"]),
-        ("My name is Anna Oberhuber. Oberhubers and Annas.", ["Anna Oberhuber", "Oberhubers"], ["and Annas."]),
-        ("My name is JÜRGEN MÜLLER. Müller said, Juergen said.", ["JÜRGEN", "Juergen", "Müller"], ["said, "]),
-        ("My name is Jürgen Großkopf. GROSSKOPF and Grosskopf.", ["Großkopf", "GROSSKOPF", "Grosskopf"], [" and "]),
-        ("My name is João Guimarães. See jguimaraes_report.pdf, Guimaraes.", ["Guimaraes"], ["_report.pdf"]),
-        ("My name is Gareth Pemberton. ssh gpemberton@host, quote pemberton_gareth.", ["gpemberton"], ["quote"]),
-        ("my name is marcus bellweather, says Bellweather.", ["marcus", "Bellweather"], [", says "]),
-        ("My name is Sarah Field. Select the fields; FIELDS", ["Sarah"], ["Select the fields; FIELDS"]),
-        ("My name is Dan Rivers. Install drivers.", ["Dan Rivers"], ["Install drivers."]),
-        ("My name is Anna Cross. a CROSS JOIN b", ["Anna Cross"], ["a CROSS JOIN b"]),
-        ("My name is Elif Müller-Beck. Then Müller-Beck, MUELLER-BECK said.", ["Müller", "MUELLER", "Beck"], ["Then "]),
-        ("联系人：王明\n国王明天来，王明说，", ["联系人：王明"], ["国王明天来"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "gone", "left"), CASES["a_part_of_a_name_is_hidden_alone"])
 def test_a_part_of_a_name_is_hidden_alone(
     protector: Protector, policy: Policy, text: str, gone: list[str], left: list[str]
 ) -> None:
@@ -124,15 +109,7 @@ def test_a_part_of_a_name_is_hidden_alone(
 
 @pytest.mark.parametrize(
     ("text", "gone"),
-    [
-        ("call +49 171 2345678, +491712345678, 0171 2345678 and 01712345678", ["1712345678", "2345678"]),
-        ("call 0171 2345678, (0171) 234-5678 or 01712345678 or 0171/2345678", ["1712345678", "2345678", "234-5678"]),
-        (
-            "My name is Anna Schmidt: report_anna_schmidt_2024.pdf, ?n=anna%20schmidt, files/anna.schmidt, AnnaSchmidt",
-            ["anna", "schmidt"],
-        ),
-        ("DB_PASSWORD=correcthorse\nAPI_KEY=abc123def456ghi789\nSECRET: s3cr3t!\nnext", ["horse", "abc123", "s3cr3t"]),
-    ],
+    CASES["other_spellings_of_what_was_found"],
     ids=["number", "grouped", "name", "settings"],
 )
 def test_other_spellings_of_what_was_found(protector: Protector, policy: Policy, text: str, gone: list[str]) -> None:

@@ -5,31 +5,12 @@ import pytest
 from gateway.models import NAME_MODEL, Action
 from gateway.protection.spreading import Reach, is_distinctive, is_sure, spreads_back
 from gateway.text.fields import Place, Span
+from tests.tables import table
 
-DISTINCTIVE = [
-    ("Zebra81cat", "PASSWORD"),
-    ("correct horse battery staple", "PASSWORD"),
-    ("wilhelminaoxenfoord", "USERNAME"),
-    ("12345678", "US_BANK_NUMBER"),
-    ("471108", "PASSWORD"),
-    ("4111 1111 1111 1111", "CREDIT_CARD"),
-    ("DE89 3704 0044 0532 0130 00", "IBAN_CODE"),
-    ("w@acme.test", "EMAIL_ADDRESS"),
-    ("12 Elm Street", "STREET_ADDRESS"),
-    ("Wilhelmina Oxenfoord", "PERSON"),
-    ("王小明", "PERSON"),
-]
-ORDINARY = [
-    ("sunshine", "PASSWORD"),
-    ("hunter2", "PASSWORD"),
-    ("my secret", "PASSWORD"),
-    ("4711", "PASSWORD"),
-    ("100000", "US_BANK_NUMBER"),
-    ("12/26", "CARD_EXPIRY"),
-    ("mark", "USERNAME"),
-    ("Wilhelmina", "PERSON"),
-    ("J. Oxenfoord", "PERSON"),
-]
+CASES = table(__file__)
+
+DISTINCTIVE = CASES["distinctive"]
+ORDINARY = CASES["ordinary"]
 
 
 @pytest.mark.parametrize(("value", "type"), DISTINCTIVE)

@@ -8,6 +8,9 @@ import pytest
 
 from gateway.errors import BadRequest
 from gateway.surfaces import DemoSurface
+from tests.tables import table
+
+CASES = table(__file__)
 
 pytestmark = pytest.mark.anyio
 
@@ -49,21 +52,7 @@ async def test_a_letter_is_addressed_and_signed() -> None:
     assert all(value in letter for value in (MAIL, PHONE, IBAN))
 
 
-@pytest.mark.parametrize(
-    ("task", "beginning"),
-    [
-        ("Hello, this is {}", "Hello "),
-        ("Summarise this for {}: the meeting was short. All agreed.", "In short: "),
-        ("Fasse das zusammen: {} kam zu spät.", "In short: "),
-        ("Extract the names: {}", "This is what I found:"),
-        ("Translate into French: {} is here", "I am the built-in demo and do not translate"),
-        ("Classify this message: {}", "Category: correspondence"),
-        ("Schreibe eine Antwort an {}", "Dear "),
-        ("Rédige une réponse à {}", "Dear "),
-        ("Escribe una carta a {}", "Dear "),
-        ("Where does {} live?", "I have read your message."),
-    ],
-)
+@pytest.mark.parametrize(("task", "beginning"), CASES["each_task_has_its_answer_with_the_placeholders"])
 async def test_each_task_has_its_answer_with_the_placeholders(task: str, beginning: str) -> None:
     answer = await said(task.format(ANNA))
     assert answer.startswith(beginning)

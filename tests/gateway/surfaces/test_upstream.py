@@ -13,6 +13,9 @@ from gateway.errors import BadUpstream, UpstreamTimeout
 from gateway.models import Trust
 from gateway.surfaces import UpstreamConfig, UpstreamSurface
 from tests.gateway.surfaces.local_server import Server, drip, raw, reply, serving, silence
+from tests.tables import table
+
+CASES = table(__file__)
 
 pytestmark = pytest.mark.anyio
 
@@ -237,19 +240,7 @@ async def test_the_key_is_in_no_repr() -> None:
     await acme.aclose()
 
 
-@pytest.mark.parametrize(
-    ("wire", "line", "credential", "listed"),
-    [
-        (
-            "openai",
-            "GET /v1/models HTTP/1.1",
-            "authorization",
-            {"data": [{"id": "m-1"}, {"id": "x"}, {"id": "m 2"}]},
-        ),
-        ("anthropic", "GET /v1/models HTTP/1.1", "x-api-key", {"data": [{"type": "model", "id": "m-1"}, {"id": 7}]}),
-        ("gemini", "GET /v1/models HTTP/1.1", "x-goog-api-key", {"models": [{"name": "models/m-1"}, "m-2"]}),
-    ],
-)
+@pytest.mark.parametrize(("wire", "line", "credential", "listed"), CASES["lists_the_models_that_it_serves"])
 async def test_lists_the_models_that_it_serves(
     wire: str, line: str, credential: str, listed: dict[str, object]
 ) -> None:

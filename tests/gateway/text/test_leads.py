@@ -13,25 +13,12 @@ from gateway.text.fields import JsonField, MessageField
 from gateway.wires import Body, Wire
 from gateway.wires.reading import ValueReader
 from tests.gateway.wires.contract.cases import cases, copied, filled
+from tests.tables import table
+
+CASES = table(__file__)
 
 PASSWORD, KEY = "hunter-Zebra-42x", "q8Zk3Jx9QmV2bTz8LrWp5N"
-GIVEN: list[tuple[Any, list[str]]] = [
-    ({"name": "DB_PASSWORD", "value": "x"}, ["name: DB_PASSWORD", "DB_PASSWORD: x"]),
-    ({"value": "x", "Key": "pin"}, ["pin: x", "Key: pin"]),
-    ({"Name": "pin", "Value": 4711}, ["Name: pin", "pin: 4711"]),
-    ({"selector": "#pin", "text": "x"}, ["selector: #pin", "pin: x"]),
-    ({"a": [{"key": "b", "value": "c"}, {"value": "d"}]}, ["key: b", "b: c", "value: d"]),
-    # Members that name nothing announce nothing.
-    ({"name": "What is it?", "value": "x"}, ["name: What is it?", "value: x"]),
-    ({"name": 12, "value": "x"}, ["value: x"]),
-    ({"name": "pin", "value": {"deep": "x"}}, ["name: pin", "deep: x"]),
-    ({"name": "pin", "other": "x"}, ["name: pin", "other: x"]),
-    ({"args": ["mysql", "--password", "x"]}, ["args: mysql", "args: --password", "mysql --password x"]),
-    (["docker", "login", "-u", "x", "y"], ["docker", "login", "-u", "docker login -u x", "y"]),
-    (["-p", 1234567], ["-p", "-p 1234567"]),
-    (["[", "--a", "{"], ["[", "--a", "--a {"]),
-    (["a", "-", "b", "--", "c"], ["a", "-", "b", "--", "c"]),
-]
+GIVEN: list[tuple[Any, list[str]]] = CASES["given"]
 
 
 def searched(fields: list[MessageField], keys: set[str]) -> list[str]:
@@ -95,20 +82,7 @@ def test_the_kind_of_an_identifier_is_read_in_a_document(
     assert ("48213" not in body["arguments"]) is hidden
 
 
-@pytest.mark.parametrize(
-    ("key", "number"),
-    [
-        ("ssn", 219099998),
-        ("card_number", 4111111111111111),
-        ("date_of_birth", 19690504),
-        ("phone", 2165550107),
-        ("customer_id", 48213077),
-        ("medical_record_number", 481726),
-        ("sort_code", 204577),
-        ("account_number", 73849261),
-        ("bsn", 684122807),
-    ],
-)
+@pytest.mark.parametrize(("key", "number"), CASES["a_private_number_leaves_a_document_that_parses"])
 def test_a_private_number_leaves_a_document_that_parses(
     protector: Protector, policy: Policy, key: str, number: int
 ) -> None:

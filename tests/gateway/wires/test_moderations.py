@@ -6,19 +6,11 @@ import json
 from gateway.wires import Body
 from gateway.wires.moderations import WIRE
 from tests.gateway.wires.replays import client
+from tests.tables import table
 
-ANSWER: Body = {
-    "id": "modr-1",
-    "model": "omni-moderation-latest",
-    "results": [
-        {
-            "flagged": True,
-            "categories": {"harassment": True},
-            "category_scores": {"harassment": 0.9},
-            "category_applied_input_types": {"harassment": ["text"]},
-        }
-    ],
-}
+CASES = table(__file__)
+
+ANSWER: Body = CASES["answer"]
 
 
 def test_the_sdk_gets_the_flags() -> None:

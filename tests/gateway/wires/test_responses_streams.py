@@ -22,6 +22,9 @@ from tests.gateway.wires.replays import (
     session,
     sse,
 )
+from tests.tables import table
+
+CASES = table(__file__)
 
 PLACEHOLDERS, OF = session()
 REQUEST = {
@@ -340,16 +343,7 @@ def test_a_stream_that_stops_gives_what_was_held() -> None:
     assert SAID in assembled(body).values()
 
 
-@pytest.mark.parametrize(
-    ("event", "place"),
-    [
-        ({"type": "response.audio.transcript.delta", "delta": "{}"}, "delta"),
-        ({"type": "response.shell_call_command.delta", "output_index": 0, "command_index": 0, "delta": "{}"}, "delta"),
-        ({"type": "response.output_text.annotation.added", "annotation": {"type": "x", "title": "{}"}}, "annotation"),
-        ({"type": "response.shell_call_output_content.delta", "output_index": 0, "delta": {"stdout": "{}"}}, "delta"),
-        ({"type": "response.of.the.future", "words": ["{}"]}, "words"),
-    ],
-)
+@pytest.mark.parametrize(("event", "place"), CASES["other_events_are_restored"])
 def test_other_events_are_restored(event: Body, place: str) -> None:
     source = sse([json.loads(json.dumps(event).replace("{}", OF[MAIL]))], named=True)
     body, _ = replay(WIRE, [source], plan(PLACEHOLDERS))

@@ -17,9 +17,9 @@ from gateway.placeholders import Placeholders, RestoreScope, urls_with_placehold
 from gateway.policy import Policy
 from gateway.protection.protector import Protector
 from gateway.text.fields import TextField
-from tests.gateway.detection.tables import table
+from tests.tables import table
 
-CASES = table("deobfuscation")
+CASES = table(__file__)
 
 VECTORS = Path(__file__).parents[3] / "vectors" / "detection"
 VALUES = [json.loads(line) for line in (VECTORS / "dresses.jsonl").read_text(encoding="utf-8").splitlines()]

@@ -3,9 +3,9 @@
 import pytest
 
 from gateway.detection import Detector
-from tests.gateway.detection.tables import table
+from tests.tables import table
 
-CASES = table("spoken_digits")
+CASES = table(__file__)
 
 
 @pytest.mark.parametrize(("text", "value", "type_name"), CASES["a_number_that_is_read_out_is_found"])

@@ -4,9 +4,9 @@ import pytest
 
 from gateway.detection import Detector
 from gateway.detection.ner.finder import NameFinder
-from tests.gateway.detection.tables import table
+from tests.tables import table
 
-CASES = table("agent_prompts")
+CASES = table(__file__)
 
 # Written for this test, in the manner of several agents.
 INSTRUCTIONS = CASES["instructions"]

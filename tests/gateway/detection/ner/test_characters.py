@@ -10,9 +10,9 @@ from tokenizers.normalizers import BertNormalizer
 
 from gateway.detection.ner.builtin import MODEL
 from gateway.detection.ner.characters import Characters
-from tests.gateway.detection.tables import table
+from tests.tables import table
 
-CASES = table("characters")
+CASES = table(__file__)
 
 CHARACTERS = Characters(MODEL / "characters.json")
 MOVING = json.loads((MODEL / "characters.json").read_text("ascii"))["moving"]

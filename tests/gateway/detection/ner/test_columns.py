@@ -8,9 +8,9 @@ from gateway.detection.ner.columns import corrected
 from gateway.detection.ner.finder import NameFinder
 from gateway.detection.recognizer import EntityType
 from gateway.models import Entity
-from tests.gateway.detection.tables import table
+from tests.tables import table
 
-CASES = table("columns")
+CASES = table(__file__)
 
 
 def found(text: str, *values: str, type_name: str = "PERSON") -> list[Entity]:

@@ -4,18 +4,12 @@ import pytest
 
 from gateway.detection.ner.decoded import decoded
 from gateway.models import Entity
+from tests.tables import table
+
+CASES = table(__file__)
 
 
-@pytest.mark.parametrize(
-    ("text", "plain"),
-    [
-        ("to J\\u00fcrgen Roe", "to Jürgen Roe"),
-        ("to J&uuml;rgen Roe", "to Jürgen Roe"),
-        ("to J%C3%BCrgen%20Roe", "to Jürgen Roe"),
-        ("to J=C3=BCrgen Roe", "to Jürgen Roe"),
-        ("\ud800 to J\\u00fcrgen Roe", "to Jürgen Roe"),
-    ],
-)
+@pytest.mark.parametrize(("text", "plain"), CASES["finds_a_name_in_decoded_text"])
 def test_finds_a_name_in_decoded_text(text: str, plain: str) -> None:
     found = decoded(text)
     assert found is not None

@@ -3,9 +3,9 @@
 import pytest
 
 from gateway.detection.ner.features import case_class, token_types
-from tests.gateway.detection.tables import table
+from tests.tables import table
 
-CASES = table("features")
+CASES = table(__file__)
 
 
 @pytest.mark.parametrize(("piece", "expected"), CASES["case"])

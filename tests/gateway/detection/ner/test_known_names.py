@@ -13,9 +13,9 @@ from gateway.detection.ner.given_names import label_given_names
 from gateway.detection.ner.ordinary_words import OrdinaryWords, WordList
 from gateway.detection.ner.spans import TokenLabel
 from gateway.models import Entity
-from tests.gateway.detection.tables import table
+from tests.tables import table
 
-CASES = table("known_names")
+CASES = table(__file__)
 
 PERSON = 1
 

@@ -7,9 +7,9 @@ import pytest
 from gateway.detection.ner.lists import Lists
 from gateway.detection.ner.ordinary_words import WordList
 from gateway.models import Entity
-from tests.gateway.detection.tables import table
+from tests.tables import table
 
-CASES = table("lists")
+CASES = table(__file__)
 
 
 @pytest.fixture

@@ -15,9 +15,9 @@ from gateway.detection.ner.finder import NameFinder
 from gateway.detection.ner.inference import Input, Logits
 from gateway.detection.ner.units import Units
 from tests.call_counts import calls
-from tests.gateway.detection.tables import table
+from tests.tables import table
 
-CASES = table("ner")
+CASES = table(__file__)
 
 
 def found(names: NameFinder, text: str) -> set[tuple[str, str]]:

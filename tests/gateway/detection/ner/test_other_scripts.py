@@ -10,9 +10,9 @@ from gateway.detection.ner.builtin import MODEL, BuiltinModel
 from gateway.detection.ner.finder import NameFinder
 from gateway.detection.ner.inference import Input, Logits
 from gateway.detection.ner.spans import to_words
-from tests.gateway.detection.tables import table
+from tests.tables import table
 
-CASES = table("other_scripts")
+CASES = table(__file__)
 
 ROWS = [
     json.loads(line)

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.detection.ner.spans import TokenLabel, label_spans
-from tests.gateway.detection.tables import table
+from tests.tables import table
 
-CASES = table("spans")
+CASES = table(__file__)
 
 PERSON = 1
 

@@ -4,9 +4,9 @@ import pytest
 
 from gateway.detection.ner.surroundings import is_birth_date, is_goods, is_in_place, is_label
 from gateway.models import Entity
-from tests.gateway.detection.tables import table
+from tests.tables import table
 
-CASES = table("surroundings")
+CASES = table(__file__)
 
 
 def in_place(text: str, value: str, type_name: str = "PERSON") -> bool:

@@ -20,9 +20,9 @@ from gateway.detection.ner.units import (
     _tables,
     in_other_scripts,
 )
-from tests.gateway.detection.tables import table
+from tests.tables import table
 
-CASES = table("units")
+CASES = table(__file__)
 
 LIST_OF_LETTERS = "aA äÄ éÉ ßẞ мМ γΓ 王 明 น 1 ٣ _-.,@'\u0301\u0327\u200d\n\t\u00a0\u2028\U0001f600\U00020000"
 

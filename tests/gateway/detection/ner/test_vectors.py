@@ -17,9 +17,9 @@ from gateway.models import PrivacyMode
 from gateway.policy import Policy, PolicyRegistry
 from gateway.protection.protector import Protector
 from gateway.text.fields import TextField
-from tests.gateway.detection.tables import table
+from tests.tables import table
 
-CASES = table("vectors")
+CASES = table(__file__)
 
 pytestmark = pytest.mark.slow
 

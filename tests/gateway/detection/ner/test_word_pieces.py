@@ -14,9 +14,9 @@ from gateway.detection.ner.builtin import MODEL
 from gateway.detection.ner.features import token_types
 from gateway.detection.ner.word_pieces import WordPieces
 from tests.chunkings import ALL
-from tests.gateway.detection.tables import table
+from tests.tables import table
 
-CASES = table("word_pieces")
+CASES = table(__file__)
 
 VECTORS = Path(__file__).parents[3] / "vectors"
 OWN, LIBRARY = (

@@ -1,10 +1,12 @@
 """Fixtures that every part's tests may use, and the order in which they run."""
 
 import gc
+import json
 import os
 import sys
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -18,6 +20,11 @@ for _variable in [name for name in os.environ if name.startswith("SVC_")]:
     del os.environ[_variable]
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+def vectors(name: str) -> Any:
+    """Reads a file of tests/vectors, whose name says what its cases are."""
+    return json.loads((ROOT / "tests" / "vectors" / f"{name}.json").read_text(encoding="utf-8"))
 
 
 @pytest.hookimpl(wrapper=True)

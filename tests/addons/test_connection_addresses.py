@@ -1,8 +1,9 @@
-"""Which addresses lead to a listener or are private, and that the address that was checked is connected to."""
+"""Addresses that lead to a listener or are private are refused, and the address that was checked is connected to."""
 
 import asyncio
 import socket
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
+from itertools import product
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -15,26 +16,14 @@ from mitmproxy.test import taddons, tflow, tutils
 
 from addons.connection_addresses import ConnectionAddresses, is_on_this_machine, leads_to
 from gateway.config.private_destinations import PermittedDestinations, check_destination
+from tests.conftest import vectors
+
+CASES = vectors("hosts/connection_addresses")
+FAR = "203.0.113.9"
 
 
-@pytest.mark.parametrize(
-    ("address", "listener", "reached"),
-    [
-        ("127.0.0.1", "127.0.0.1", True),
-        ("0.0.0.0", "127.0.0.1", True),
-        ("::", "::1", True),
-        ("::ffff:127.0.0.1", "127.0.0.1", True),
-        ("127.0.0.2", "127.0.0.1", False),
-        ("127.0.0.2", "0.0.0.0", True),
-        ("127.0.0.2", "::", True),
-        ("::1", "127.0.0.1", False),
-        ("192.0.2.1", "0.0.0.0", False),
-        ("2001:db8::1", "::", False),
-        ("192.0.2.1", "", False),
-        ("127.0.0.1", "", True),
-    ],
-)
-def test_which_addresses_lead_to_a_listener(address: str, listener: str, reached: bool) -> None:
+@pytest.mark.parametrize(("address", "listener", "reached"), CASES["leads_to"])
+def test_an_address_leads_to_a_listener(address: str, listener: str, reached: bool) -> None:
     assert leads_to(address, [listener]) is reached
 
 
@@ -53,9 +42,7 @@ type Attempt = Callable[..., Awaitable[connection.Server]]
 def attempt(monkeypatch: pytest.MonkeyPatch) -> Attempt:
     """Attempts a connection to a host whose look-ups have these answers in turn, and no more. Returns the server."""
 
-    async def connected(
-        host: str, port: int, *answers: list[str] | Exception, peer: str = "127.0.0.1", permitted: Sequence[str] = ()
-    ) -> connection.Server:
+    async def connected(port: int, *answers: Any, peer: str, permitted: list[str]) -> connection.Server:
         left = iter(answers)
 
         async def getaddrinfo(_: object, port: int, **__: object) -> list[Any]:
@@ -69,7 +56,7 @@ def attempt(monkeypatch: pytest.MonkeyPatch) -> Attempt:
 
         monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", getaddrinfo)
         monkeypatch.setattr(asyncio, "open_connection", open_connection)
-        data = server(host, port)
+        data = server("name.test", port)
         data.client.peername = (peer, 50_000)
         with taddons.context(proxyserver.Proxyserver()):
             await destinations(("127.0.0.1", 8081), *permitted).server_connect(data)
@@ -78,15 +65,12 @@ def attempt(monkeypatch: pytest.MonkeyPatch) -> Attempt:
     return connected
 
 
-@pytest.mark.parametrize("found", [["127.0.0.1"], ["192.0.2.7", "127.0.0.1"]])
-async def test_a_name_that_resolves_to_a_listener_is_refused(attempt: Attempt, found: list[str]) -> None:
-    assert (await attempt("rebound.test", 8081, found)).error == "own_listener"
-
-
-async def test_the_checked_address_is_connected_to(attempt: Attempt) -> None:
-    """A second look-up would lead to mitmweb."""
-    reached = await attempt("rebound.test", 8081, ["192.0.2.7"], ["127.0.0.1"])
-    assert (reached.error, reached.address) == (None, ("192.0.2.7", 8081))
+@pytest.mark.parametrize("case", CASES["attempts"], ids=lambda case: case["case"])
+async def test_an_address_is_checked_and_then_connected_to(attempt: Attempt, case: dict[str, Any]) -> None:
+    for peer, answers in product(case["peers"], case["lookups"]):
+        reached = await attempt(case["port"], *answers, peer=peer, permitted=case["permitted"])
+        assert reached.error == case.get("error")
+        assert reached.error or reached.address == (case["address"], case["port"])
 
 
 async def test_the_name_is_put_back_once_connected(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,11 +89,6 @@ async def test_the_name_is_put_back_once_connected(monkeypatch: pytest.MonkeyPat
     assert data.server.address == ("provider.test", 8081)
 
 
-async def test_other_ports_are_not_looked_up(attempt: Attempt) -> None:
-    reached = await attempt("provider.test", 443)
-    assert (reached.error, reached.address) == (None, ("provider.test", 443))
-
-
 async def test_a_listener_of_a_mode_counts() -> None:
     servers = [SimpleNamespace(mode=SimpleNamespace(transport_protocol="tcp"), listen_addrs=(("0.0.0.0", 1080),))]
     own = destinations(None)
@@ -120,50 +99,17 @@ async def test_a_listener_of_a_mode_counts() -> None:
     assert data.server.error == "own_listener"
 
 
-FAR = "203.0.113.9"
-
-
-@pytest.mark.parametrize("peer", [FAR, "::ffff:203.0.113.9", "fd00:1::9", "10.0.0.9", "not-an-address", ""])
-@pytest.mark.parametrize("answers", [["10.0.0.5"], ["127.0.0.1"], ["::1"], ["169.254.169.254"], ["8.8.8.8", "fd00::5"]])
-async def test_a_client_on_another_machine_reaches_no_private_address(
-    attempt: Attempt, peer: str, answers: list[str]
-) -> None:
-    assert (await attempt("name.test", 443, answers, peer=peer)).error == "private_destination"
-
-
-async def test_a_client_on_another_machine_gets_the_address_that_was_checked(attempt: Attempt) -> None:
-    reached = await attempt("name.test", 443, ["8.8.8.8", "1.1.1.1"], peer=FAR)
-    assert (reached.error, reached.address) == (None, ("8.8.8.8", 443))
-
-
-@pytest.mark.parametrize("entry", ["name.test", "name.test:443", "10.0.0.0/8", "10.0.0.5:443"])
-async def test_a_listed_destination_is_reached(attempt: Attempt, entry: str) -> None:
-    reached = await attempt("name.test", 443, ["10.0.0.5"], peer=FAR, permitted=[entry])
-    assert (reached.error, reached.address) == (None, ("10.0.0.5", 443))
-
-
-async def test_every_address_of_a_name_has_to_be_listed(attempt: Attempt) -> None:
-    found = await attempt("name.test", 443, ["10.0.0.5", "127.0.0.1"], peer=FAR, permitted=["10.0.0.0/8"])
-    assert found.error == "private_destination"
-
-
-@pytest.mark.parametrize("peer", ["127.0.0.1", "::1", "::ffff:127.0.0.1"])
-async def test_a_client_on_this_machine_is_not_looked_up(attempt: Attempt, peer: str) -> None:
-    reached = await attempt("name.test", 443, peer=peer)
-    assert (reached.error, reached.address) == (None, ("name.test", 443))
-
-
 async def test_a_public_address_of_this_machine_is_private_to_others(
     monkeypatch: pytest.MonkeyPatch, attempt: Attempt
 ) -> None:
     monkeypatch.setattr("addons.connection_addresses.is_own_address", lambda address: str(address) == "8.8.8.8")
-    assert (await attempt("name.test", 443, ["8.8.8.8"], peer=FAR)).error == "private_destination"
-    assert (await attempt("name.test", 443, ["8.8.4.4"], peer=FAR)).error is None
+    reached = [await attempt(443, [address], peer=FAR, permitted=[]) for address in ("8.8.8.8", "8.8.4.4")]
+    assert [each.error for each in reached] == ["private_destination", None]
 
 
 @pytest.mark.parametrize("error", [OSError(), TimeoutError(), UnicodeError("label too long"), ValueError("null")])
 async def test_a_name_that_does_not_resolve_is_not_looked_up_again(attempt: Attempt, error: Exception) -> None:
-    assert (await attempt("name.test", 443, error, peer=FAR)).address == ("unresolved.invalid", 443)
+    assert (await attempt(443, error, peer=FAR, permitted=[])).address == ("unresolved.invalid", 443)
 
 
 async def test_a_check_that_fails_leaves_the_connection_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,22 +152,9 @@ async def test_another_proxy_is_not_asked_for_a_private_address(hook: str) -> No
     assert data.server.error is None
 
 
-@pytest.mark.parametrize(
-    ("peer", "here"),
-    [
-        (None, False),
-        (("127.0.0.1", 1), True),
-        (("127.9.9.9", 1), True),
-        (("::1", 1), True),
-        (("::ffff:127.0.0.1", 1), True),
-        (("203.0.113.9", 1), False),
-        (("::ffff:203.0.113.9", 1), False),
-        (("0.0.0.0", 1), False),
-        (("", 1), False),
-    ],
-)
-def test_where_a_client_is(peer: tuple[str, int] | None, here: bool) -> None:
-    assert is_on_this_machine(peer) is here
+@pytest.mark.parametrize(("peer", "here"), CASES["on_this_machine"])
+def test_a_client_is_on_this_machine(peer: str | None, here: bool) -> None:
+    assert is_on_this_machine(None if peer is None else (peer, 1)) is here
 
 
 def test_an_address_of_this_machine_is_on_this_machine() -> None:

@@ -1,4 +1,4 @@
-"""The operators' list: how long it gets, that it shares nothing with what is served, and what may be told of a call."""
+"""The operators' list is bounded, shares nothing with the flows that are served, and tells little of a call."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +14,7 @@ from addons.flow_state import FlowState
 from addons.operator_view import METADATA, REFUSED, Review
 from gateway.errors import Forbidden
 from gateway.exchange.messages import ForwardedRequest, Listener, NativeResponse
+from tests.conftest import vectors
 
 
 @contextmanager
@@ -85,7 +86,7 @@ async def test_an_entry_can_be_found_by_its_marker_and_comment() -> None:
         assert not flowfilter.match(f"~marker {METADATA.strip(':')}", entry)
 
 
-async def test_what_became_of_a_call_is_noted() -> None:
+async def test_the_fate_of_a_call_is_noted() -> None:
     with listing(3) as (review, view):
         passed, dropped = tflow.tflow(), tflow.tflow()
         state = visit_of(passed)
@@ -142,17 +143,7 @@ def test_a_likeness_shares_nothing_that_can_be_changed() -> None:
     assert flow.get_state() == before
 
 
-PATHS = {
-    "/v1/chat/completions": "/v1/chat/completions",
-    "/v1/chat/completions?who=anna": "/v1/chat/completions",
-    "/openai/v1/models": "/openai/v1/models",
-    "/v1/messages/count_tokens": "/v1/messages/count_tokens",
-    "/v1/models/anna": "/(not-shown)",
-    "/anna/chat/completions": "/(not-shown)",
-    "/v1/chat%2fcompletions": "/(not-shown)",
-    "/": "/(not-shown)",
-    "": "/(not-shown)",
-}
+PATHS = vectors("operators/shown_paths")
 
 
 @pytest.mark.parametrize("path", PATHS)

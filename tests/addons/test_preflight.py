@@ -2,7 +2,6 @@
 
 import socket
 from pathlib import Path
-from typing import Any
 
 import pytest
 from mitmproxy import exceptions
@@ -12,6 +11,7 @@ from addons.preflight import explained, prepared, refused_by_mitmproxy
 from gateway.config.listener_addresses import exposures
 from gateway.config.settings import Settings, SettingsError, load_settings
 from gateway.errors import NotFound, Unavailable, Unprocessable
+from tests.conftest import vectors
 
 
 def settings(folder: Path, **given: object) -> Settings:
@@ -49,20 +49,7 @@ def test_a_host_may_have_several_addresses_or_mean_all(host: str, tmp_path: Path
     assert prepared(settings(tmp_path, host=host, accept_risks=accepted)).gateway_port
 
 
-UPSTREAM: dict[str, Any] = {"upstream": "http://127.0.0.1:9/v1"}
-EXPOSED: dict[str, tuple[dict[str, Any], list[str], list[str]]] = {
-    "all addresses": ({"host": "0.0.0.0"} | UPSTREAM, ["plain_http"], ["host"]),
-    "all addresses of IPv6": ({"host": "::"} | UPSTREAM, ["plain_http"], ["host"]),
-    "a name": ({"host": "gateway.example"} | UPSTREAM, ["plain_http"], ["host"]),
-    "the demo alone": ({"host": "0.0.0.0"}, ["plain_http", "public_demo"], ["host"] * 2),
-    "the proxy": ({"proxy_host": "0.0.0.0"}, ["open_proxy"], ["proxy_host"]),
-    "the proxy with a key": ({"proxy_host": "0.0.0.0", "proxy_key": True}, ["plain_http"], ["proxy_host"]),
-    "both": ({"host": "::", "proxy_host": "::"} | UPSTREAM, ["plain_http", "open_proxy"], ["host", "proxy_host"]),
-    "a mode with a key": ({"modes": ["socks5@0.0.0.0:0"], "proxy_key": True}, ["plain_http"], ["modes, entry 1"]),
-    "mitmweb": ({"web_host": "0.0.0.0"}, ["public_mitmweb"], ["web_host"]),
-    "a mode": ({"modes": ["socks5@0.0.0.0:0"]}, ["open_proxy"], ["modes, entry 1"]),
-    "a mode by default": ({"modes": ["wireguard@0", "socks5@0"]}, ["open_proxy"], ["modes, entry 2"]),
-}
+EXPOSED = vectors("start/exposed_listeners")
 
 
 @pytest.mark.parametrize("name", EXPOSED)
@@ -152,7 +139,7 @@ def test_a_folder_that_is_missing_is_made_for_its_owner(tmp_path: Path) -> None:
         (Unavailable("The store does not answer."), "The store does not answer."),
     ],
 )
-def test_what_a_part_refuses_is_a_line_about_a_setting(error: NotFound, line: str) -> None:
+def test_a_refusal_by_a_part_is_a_line_about_a_setting(error: NotFound, line: str) -> None:
     assert str(explained(error)).startswith(line)
 
 

@@ -15,39 +15,15 @@ from mitmproxy.test import tflow
 
 from addons.upstream_faults import _BEGINNINGS, fault_in, fault_of
 from gateway.http.upstream_failures import Fault
+from tests.conftest import vectors
 
-SAID = {
-    "[Errno 111] Connect call failed ('192.0.2.7', 443)": Fault.REFUSED,
-    "Multiple exceptions: [Errno 99999] what, [Errno 111] Connect call failed ('::1', 9, 0, 0)": Fault.REFUSED,
-    "[Errno -2] Name or service not known": Fault.UNRESOLVED,
-    "[Errno -3] Temporary failure in name resolution": Fault.UNRESOLVED,
-    "[Errno 110] Connect call failed ('192.0.2.7', 443)": Fault.TIMED_OUT,
-    "[Errno 113] Connect call failed ('192.0.2.7', 443)": Fault.NO_ROUTE,
-    "[Errno 104] Connection reset by peer": Fault.CLOSED,
-    "Certificate verify failed: unable to get local issuer certificate": Fault.UNTRUSTED,
-    "Certificate verify failed: self-signed certificate": Fault.UNTRUSTED,
-    "Certificate verify failed: certificate has expired": Fault.EXPIRED,
-    "Certificate verify failed: hostname mismatch": Fault.OTHER_NAME,
-    "The remote server does not speak TLS.": Fault.NO_TLS,
-    "OpenSSL Error([('SSL routines', '', 'canary-4711')])": Fault.NO_TLS,
-    "connection closed": Fault.CLOSED,
-    "server closed connection": Fault.CLOSED,
-    "HTTP/1 protocol error: peer closed connection without sending complete message body": Fault.CLOSED,
-    "HTTP/1 protocol error: illegal chunk header: b'canary-4711'": Fault.UNREADABLE,
-    "HTTP/1 protocol error: head beyond the limits": Fault.HEAD_TOO_LARGE,
-    "HTTP/1 protocol error: beyond the limits": Fault.UNREADABLE,
-    "Cannot parse HTTP response: canary-4711": Fault.UNREADABLE,
-    "unexpected server response: b'[Errno 111] canary-4711'": Fault.UNREADABLE,
-    "Response body exceeds mitmproxy's body_size_limit.": Fault.TOO_LARGE,
-    "canary-4711": Fault.UNKNOWN,
-    "": Fault.UNKNOWN,
-}
+SAID = vectors("upstreams/messages")
 
 
 @pytest.mark.parametrize("said", SAID)
 def test_the_kind(said: str, caplog: pytest.LogCaptureFixture) -> None:
     fault = fault_in(said)
-    assert fault is SAID[said]
+    assert fault is Fault[SAID[said]]
     with caplog.at_level(logging.WARNING):
         fault.report("`acme`", "req_7")
     (line,) = caplog.messages

@@ -12,6 +12,7 @@ from gateway.detection import builtin_detector
 from gateway.models import Action, PrivacyMode
 from gateway.policy import PolicyRegistry
 from gateway.policy.review import warnings
+from tests.conftest import vectors
 from tests.gateway.policy import BUILTINS, ROOT, VECTORS
 from tests.policies.working import protect
 
@@ -107,35 +108,7 @@ def test_secrets_are_hidden_under_every_policy(id: str) -> None:
 
 
 # The common types of the labelled data, as detection calls them and where it has them.
-COMMON = {
-    "PERSON": ("PERSON", "person"),
-    "ADDRESS": ("STREET_ADDRESS", "address"),
-    "LOCATION": ("LOCATION", "address"),
-    "ORGANIZATION": ("ORGANIZATION", "organization"),
-    "COMPANY_ID": ("DE_HANDELSREGISTER", "organization"),
-    "CREDIT_CARD": ("CREDIT_CARD", "financial"),
-    "IBAN": ("IBAN_CODE", "financial"),
-    "BANK_ACCOUNT": ("US_BANK_NUMBER", "financial"),
-    "CRYPTO_ADDRESS": ("CRYPTO", "financial"),
-    "PHONE": ("PHONE_NUMBER", "contact"),
-    "EMAIL": ("EMAIL_ADDRESS", "contact"),
-    "US_SSN": ("US_SSN", "government_id"),
-    "NATIONAL_ID": ("ES_NIF", "government_id"),
-    "PASSPORT": ("US_PASSPORT", "government_id"),
-    "DRIVER_LICENSE": ("US_DRIVER_LICENSE", "government_id"),
-    "TAX_ID": ("DE_TAX_ID", "government_id"),
-    "HEALTH_ID": ("UK_NHS", "health"),
-    "PROFESSIONAL_ID": ("US_NPI", "health"),
-    "VEHICLE_ID": ("UK_VEHICLE_REGISTRATION", "device"),
-    "MAC_ADDRESS": ("MAC_ADDRESS", "device"),
-    "IP_ADDRESS": ("IP_ADDRESS", "network"),
-    "URL": ("URL", "network"),
-    "AGE": ("AGE", "person"),
-    "DATE": ("DATE_TIME", "temporal"),
-    "TITLE": ("TITLE", "person"),
-    "NATIONALITY": ("NRP", "person"),
-    "SECRET": ("API_KEY", "secret"),
-}
+COMMON = vectors("policies/common_types")
 POSTCODES = {"ZIP_CODE", "UK_POSTCODE", "DE_PLZ"}
 
 

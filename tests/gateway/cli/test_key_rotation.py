@@ -15,6 +15,7 @@ from gateway.receipts import Signer
 from gateway.receipts.checkpoint import sign_checkpoint
 from gateway.receipts.records import seal
 from gateway.store import open_store
+from tests.conftest import vectors
 from tests.gateway.cli.support import DEFAULT, Command, checked
 from tests.gateway.receipt_log.support import OPERATOR, draft, opened, sql
 from tests.gateway.receipts.verifier import canonical_form, tree_root
@@ -172,13 +173,7 @@ def test_a_key_put_in_place_without_a_record_is_refused(command: Command, ids: l
     assert command("keys", "rotate", "--signing") == (2, "")
 
 
-ATTACKS = {
-    "removed": "DELETE FROM receipts WHERE kind = 'rotation'",
-    "of another key": 'UPDATE receipts SET body = replace(body, \'"new_public_key":"\', \'"new_public_key":"00\')'
-    " WHERE kind = 'rotation'",
-    "called a receipt": "UPDATE receipts SET kind = 'receipt' WHERE kind = 'rotation'",
-    "a receipt called one": "UPDATE receipts SET kind = 'rotation' WHERE sequence = 1",
-}
+ATTACKS = vectors("receipt_logs/rotated")
 
 
 @pytest.mark.slow

@@ -1,14 +1,13 @@
 """Which servers a host pattern means, tried as mitmproxy does: the expressions searched in `host:port`."""
 
-import json
 import re
 
 import pytest
 
 from gateway.config.host_patterns import WELL_KNOWN_HOSTS, check_host_name, check_host_pattern, host_regexes
-from tests.conftest import ROOT
+from tests.conftest import vectors
 
-CASES = json.loads((ROOT / "tests" / "vectors" / "hosts" / "host_patterns.json").read_text(encoding="utf-8"))
+CASES = vectors("hosts/host_patterns")
 
 
 def matches(pattern: str, target: str) -> bool:

@@ -12,6 +12,7 @@ from gateway.config.settings import ENVIRONMENT_ONLY, Settings, SettingsError, l
 from gateway.config.upstreams import UpstreamSettings
 from gateway.models import Trust
 from scripts.settings_reference import page
+from tests.conftest import vectors
 
 ROOT = Path(__file__).resolve().parents[3]
 # A mistyped value, which no message may repeat.
@@ -124,35 +125,10 @@ class TestRefusals:
         upstreams = {"a": {"base_url": "https://x/v1", "api_key_env": "SVC_MY_KEY"}}
         assert load_settings(upstreams=upstreams).upstream_api_key("a") == SecretStr(PRIVATE)
 
-    @pytest.mark.parametrize(
-        ("name", "value"),
-        [
-            ("gateway_port", PRIVATE),
-            ("gateway_port", 70000),
-            ("web", PRIVATE),
-            ("host", ""),
-            ("body_limit_bytes", PRIVATE),
-            ("body_limit_bytes", f"10 {PRIVATE}"),
-            ("body_limit_bytes", "2 GiB"),
-            ("body_limit_bytes", 10),
-            ("log_level", PRIVATE),
-            ("upstream", PRIVATE),
-            ("upstream", f"ftp://{PRIVATE}/"),
-            ("upstream", f"https://user:{PRIVATE}@host/v1"),
-            ("upstream", f"https://host:{PRIVATE}/v1"),
-            ("upstream", f"https://[{PRIVATE}]/v1"),
-            ("upstream", f"https://host/v1?key={PRIVATE}"),
-            ("upstream_ca", f"/nowhere/{PRIVATE}"),
-            ("intercept_also", f"https://{PRIVATE}"),
-            ("intercept_also", f"[{PRIVATE}]"),
-            ("workers", 0),
-            ("upstream_timeout_seconds", -1),
-            ("session_ttl_seconds", 59),
-            ("session_max_ttl_seconds", 86401),
-        ],
-    )
+    @pytest.mark.parametrize(("name", "value"), vectors("settings/refused"))
     def test_a_wrong_value_is_named_by_its_field_and_not_shown(self, name: str, value: Any) -> None:
-        assert problems(**{name: value}).startswith(name)
+        given: Any = value.replace("PRIVATE", PRIVATE) if isinstance(value, str) else value
+        assert problems(**{name: given}).startswith(name)
 
     def test_the_same_value_from_a_variable_is_not_shown_either(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("SVC_UPSTREAMS", "{" + PRIVATE)

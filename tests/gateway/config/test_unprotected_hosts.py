@@ -1,15 +1,14 @@
 """The list of hosts that cannot be protected, and how a host is found in it."""
 
-import json
 import re
 
 import pytest
 
 from gateway.config.host_patterns import WELL_KNOWN_HOSTS, host_matcher, host_regexes
 from gateway.config.unprotected_hosts import UnprotectedHost, UnprotectedHosts, read_unprotected_hosts
-from tests.conftest import ROOT
+from tests.conftest import vectors
 
-CASES = json.loads((ROOT / "tests" / "vectors" / "hosts" / "unprotected_hosts.json").read_text(encoding="utf-8"))
+CASES = vectors("hosts/unprotected_hosts")
 
 LISTED = read_unprotected_hosts()
 HOSTS = UnprotectedHosts(LISTED)

@@ -8,41 +8,21 @@ from hypothesis import strategies as st
 
 from gateway.errors import BadRequest
 from gateway.http.strict_json import MAX_DEPTH, dump, parse, parse_object
+from tests.conftest import vectors
 
 CANARY = "canary-4711"
 
-REFUSED = {
-    "empty": b"",
-    "cut off": b'{"a": "canary-4711',
-    "two values": b'{} "canary-4711"',
-    "comment": b'{"a": 1 /* canary-4711 */}',
-    "trailing comma": b'["canary-4711",]',
-    "single quotes": b"{'canary-4711': 1}",
-    "duplicate key": b'{"canary-4711": 1, "canary-4711": 2}',
-    "duplicate key by escape": b'{"a": "canary-4711", "\\u0061": 2}',
-    "duplicate key deep inside": b'[{"x": [{"canary-4711": 1, "canary-4711": 1}]}]',
-    "NaN": b'{"canary-4711": NaN}',
-    "minus infinity": b'{"canary-4711": -Infinity}',
-    "number over every float": b'{"canary-4711": 1e400}',
-    "integer over 64 bits": b'{"canary-4711": 18446744073709551616}',
-    "integer under 64 bits": b'{"canary-4711": -9223372036854775809}',
+REFUSED = {name: text.encode("latin-1") for name, text in vectors("http/strict_json_refused").items()} | {
     "integer of a million digits": b"1" * 1_000_000,
-    "lone surrogate": b'{"a": "canary-4711\\ud800"}',
-    "lone surrogate as a key": b'{"canary-4711\\udfff": 1}',
-    "surrogates the wrong way round": b'["canary-4711\\udc00\\ud800"]',
-    "broken UTF-8": b'{"a": "canary-4711\xff"}',
-    "overlong UTF-8": b'{"a": "canary-4711\xc0\xaf"}',
     "UTF-16": '{"a": "canary-4711"}'.encode("utf-16"),
-    "byte order mark": b"\xef\xbb\xbf" + b'{"a": "canary-4711"}',
-    "control character": b'{"a": "canary-4711\x00"}',
     "too deep": b"[" * (MAX_DEPTH + 1) + b"]" * (MAX_DEPTH + 1),
     "far too deep": b'{"canary-4711":' * 100_000,
-    "too deep behind a string of brackets": b'["]]]]\\"]]", ' + b"[" * MAX_DEPTH + b"]" * MAX_DEPTH + b"]",
+    "too deep after a string of brackets": b'["]]]]\\"]]", ' + b"[" * MAX_DEPTH + b"]" * MAX_DEPTH + b"]",
 }
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_can_be_read_in_two_ways_is_refused(name: str) -> None:
+def test_json_that_can_be_read_in_two_ways_is_refused(name: str) -> None:
     with pytest.raises(BadRequest) as refusal:
         parse(REFUSED[name])
     assert refusal.value.code == "invalid_json"
@@ -86,7 +66,7 @@ JSON = st.recursive(
 
 @pytest.mark.slow
 @given(JSON)
-def test_what_is_written_is_read_again(value: object) -> None:
+def test_written_json_is_read_again(value: object) -> None:
     assert parse(dump(value)) == value
     assert parse(json.dumps(value)) == value
 

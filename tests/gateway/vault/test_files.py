@@ -9,6 +9,7 @@ import pytest
 from gateway.errors import Gone, InternalError, NotFound
 from gateway.store import Store
 from gateway.vault import Vault
+from tests.conftest import vectors
 from tests.gateway.vault.support import ANNA, BERT, MAIL, NAME, URL, Clock, create, file_bytes, reopen
 
 
@@ -61,7 +62,7 @@ async def test_purged_values_leave_the_files_even_sealed(
     await gone(data_dir, sealed)
 
 
-async def test_what_an_extended_session_was_sealed_with_leaves_the_files_too(
+async def test_earlier_seals_of_an_extended_session_leave_the_files_too(
     vault: Vault, store: Store, data_dir: Path, clock: Clock
 ) -> None:
     session = await create(vault, ANNA, 60)
@@ -89,20 +90,7 @@ async def test_the_size_of_a_row_tells_little(vault: Vault, store: Store) -> Non
     assert len(sizes) == 1
 
 
-TAMPERING = {
-    "one byte": "UPDATE vault_rows SET sealed = CAST(substr(sealed, 1, 40) || "
-    "CASE substr(sealed, 41, 1) WHEN x'00' THEN x'01' ELSE x'00' END || substr(sealed, 42) AS BLOB) WHERE row = 0",
-    "cut": "UPDATE vault_rows SET sealed = substr(sealed, 1, 50)",
-    "emptied": "UPDATE vault_rows SET sealed = x''",
-    "rows swapped": "UPDATE vault_rows SET row = -1 - row; UPDATE vault_rows SET row = 2 + row;",
-    "first row removed": "DELETE FROM vault_rows WHERE row = 0",
-    "row repeated": "INSERT INTO vault_rows SELECT session_id, 2, sealed FROM vault_rows WHERE row = 1",
-    "a later end": "UPDATE vault_sessions SET expires_at = expires_at + 60",
-    "an earlier end": "UPDATE vault_sessions SET expires_at = expires_at - 1",
-    "row of another session": "CREATE TEMP TABLE other AS SELECT * FROM vault_rows; "
-    "UPDATE vault_rows SET sealed = (SELECT sealed FROM other WHERE other.row = "
-    "vault_rows.row AND other.session_id <> vault_rows.session_id)",
-}
+TAMPERING = vectors("vault/tampering")
 
 
 @pytest.mark.parametrize("name", TAMPERING)

@@ -47,7 +47,7 @@ from gateway.detection.plugins import plugin_modules
 from gateway.detection.recognizer import EntityType, Match, PatternRecognizer, Recognizer
 from gateway.evaluation import Predictor
 from gateway.models import Entity, PrivacyMode
-from gateway.policy import PolicyRegistry
+from gateway.policy.registry import PolicyRegistry
 from gateway.protection.protector import Protector
 
 KINDS = ("missed", "gained", "false")

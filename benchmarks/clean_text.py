@@ -35,7 +35,7 @@ from gateway.config.settings import BUILTIN_POLICIES, Settings
 from gateway.detection.source_code import Stretch
 from gateway.evaluation import Predictor
 from gateway.models import PrivacyMode
-from gateway.policy import PolicyRegistry
+from gateway.policy.registry import PolicyRegistry
 from gateway.protection.protector import Protector
 
 MB = 1_000_000

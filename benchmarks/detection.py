@@ -46,7 +46,7 @@ from gateway.detection.ner.builtin import BuiltinModel
 from gateway.detection.ner.finder import NameFinder
 from gateway.models import PrivacyMode
 from gateway.placeholders import Placeholders
-from gateway.policy import PolicyRegistry
+from gateway.policy.registry import PolicyRegistry
 from gateway.protection.protector import Memory, Protector
 from gateway.text.fields import MessageField, TextField
 

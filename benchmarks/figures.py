@@ -111,7 +111,7 @@ def clean_text() -> str:
     from gateway.config.settings import BUILTIN_POLICIES, Settings
     from gateway.evaluation import Predictor
     from gateway.models import PrivacyMode
-    from gateway.policy import PolicyRegistry
+    from gateway.policy.registry import PolicyRegistry
     from gateway.protection.protector import Protector
 
     policy = PolicyRegistry(BUILTIN_POLICIES).get("default")

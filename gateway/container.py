@@ -27,7 +27,8 @@ from gateway.exchange.protect import Protection
 from gateway.exchange.records import Records
 from gateway.models import Caller, Scope
 from gateway.placeholders import prepare
-from gateway.policy import PolicyRegistry, SessionDocument
+from gateway.policy.document import SessionDocument
+from gateway.policy.registry import PolicyRegistry
 from gateway.policy.storage import StoredPolicies
 from gateway.protection.protector import Protector
 from gateway.protection.value_digests import ValueDigests

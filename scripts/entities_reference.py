@@ -13,7 +13,8 @@ import phonenumbers
 from gateway.detection import Detector, EntityType, Recognizer
 from gateway.detection.recognizers._numbers import checks
 from gateway.models import PrivacyMode
-from gateway.policy import Policy, PolicyRegistry
+from gateway.policy.model import Policy
+from gateway.policy.registry import PolicyRegistry
 
 ROOT = Path(__file__).resolve().parent.parent
 MOST_IDS = 3

@@ -18,7 +18,7 @@ from gateway.exchange.records import Records
 from gateway.exchange.state import Exchange
 from gateway.http.strict_json import dump
 from gateway.models import Caller, PrivacyMode, Scope, Trust
-from gateway.policy import PolicyRegistry
+from gateway.policy.registry import PolicyRegistry
 from gateway.protection.protector import Protector
 from gateway.protection.value_digests import ValueDigests
 from gateway.receipt_log import ReceiptLog

@@ -67,7 +67,7 @@ from gateway.exchange.operations import ProtectedText, Question, ShardedText
 from gateway.exchange.state import Exchange
 from gateway.http.strict_json import dump
 from gateway.models import Caller, Scope, SessionGrant
-from gateway.policy import Policy
+from gateway.policy.model import Policy
 from gateway.receipts import answer_headers, shown_to
 from gateway.usage import usage
 from gateway.wires.error_shapes import family_of

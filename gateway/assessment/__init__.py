@@ -24,7 +24,7 @@ from gateway.assessment.warnings import warn
 from gateway.assessment.weights import Weight, weight_of
 from gateway.detection import EntityType
 from gateway.models import Notice, PrivacyMode, Risk, Route
-from gateway.policy import Policy
+from gateway.policy.model import Policy
 from gateway.text.token_estimate import estimate
 
 __all__ = ["Assessment", "Finding", "Weight", "assess", "weight_of"]

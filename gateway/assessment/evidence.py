@@ -11,7 +11,7 @@ from typing import Protocol
 from gateway.assessment.weights import Weight, weight_of
 from gateway.detection import EntityType, group_of
 from gateway.models import Action, PrivacyMode
-from gateway.policy import Policy
+from gateway.policy.model import Policy
 
 _UNSURE = 0.5
 """Factor for entities below the policy's minimum score, in addition to their score."""

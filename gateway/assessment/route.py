@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from gateway.assessment.evidence import Evidence
 from gateway.assessment.tasks import Reading
 from gateway.models import Action, Risk, Route, RouteDecision
-from gateway.policy import RouteDocument
+from gateway.policy.document import RouteDocument
 
 _WHOLE = frozenset({"code"})
 """Tasks that need the whole text. These are sharded only for their length."""

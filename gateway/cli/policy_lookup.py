@@ -7,8 +7,9 @@ from pathlib import Path
 
 from gateway.cli.console import argument
 from gateway.config.settings import Settings
-from gateway.policy import Policy, PolicyRegistry
 from gateway.policy.files import read_policy_file
+from gateway.policy.model import Policy
+from gateway.policy.registry import PolicyRegistry
 from gateway.policy.storage import StoredPolicies
 from gateway.store import open_existing_store, store_exists
 

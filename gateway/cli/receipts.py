@@ -28,8 +28,8 @@ from gateway.config.durable_files import writing
 from gateway.config.settings import Settings
 from gateway.errors import Unavailable
 from gateway.http.strict_json import dump
-from gateway.policy import PolicyRegistry
 from gateway.policy.inheritance import load
+from gateway.policy.registry import PolicyRegistry
 from gateway.receipt_log.audit import audit, find, prove, prove_extension, size_of, verify_receipt
 from gateway.receipt_log.checkpoint_file import read_checkpoint
 from gateway.receipt_log.export import export

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from gateway.detection import group_of, resolve_overlaps
 from gateway.models import Entity, PrivacyMode
-from gateway.policy import Policy
+from gateway.policy.model import Policy
 from gateway.protection.protector import Protector
 from gateway.text.fields import TextField
 

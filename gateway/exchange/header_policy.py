@@ -18,7 +18,7 @@ from gateway.exchange.leak_search import LeakSearch
 from gateway.http.header_names import HARMLESS
 from gateway.http.types import Field
 from gateway.models import PrivacyMode
-from gateway.policy import Policy
+from gateway.policy.model import Policy
 from gateway.protection.protector import Protector
 from gateway.text.fields import TextField
 from gateway.text.leads import lead

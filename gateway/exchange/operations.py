@@ -12,7 +12,8 @@ from gateway.http.strict_json import dump
 from gateway.ids import new_request_id
 from gateway.models import Action, Caller, Entity, PrivacyMode, SessionGrant, Transformation
 from gateway.placeholders import Placeholders, RestoreScope, urls_with_placeholders
-from gateway.policy import Policy, SessionDocument
+from gateway.policy.document import SessionDocument
+from gateway.policy.model import Policy
 from gateway.protection.protector import Protected
 from gateway.receipts import Receipt, attach_to_errors
 from gateway.sharding import Sharded, shard

@@ -20,8 +20,8 @@ from gateway.exchange.records import Records
 from gateway.exchange.state import Exchange
 from gateway.http.strict_json import dump, parse_object
 from gateway.models import PrivacyMode
-from gateway.policy import Policy
 from gateway.policy.generalization import default_generalization
+from gateway.policy.model import Policy
 from gateway.protection.protector import Protector
 from gateway.receipts import Receipt
 from gateway.text.token_estimate import estimate

@@ -6,7 +6,7 @@ from gateway.errors import BadRequest, Forbidden, GatewayError, UnsupportedMedia
 from gateway.exchange.destination import Destination
 from gateway.models import Caller, Route, RouteDecision, Scope, Trust
 from gateway.placeholders import Placeholders
-from gateway.policy import Policy
+from gateway.policy.model import Policy
 from gateway.wires import Body, Conversation, Wire
 from gateway.wires.gemini_request import named_requests
 from gateway.wires.reading import deployment_in, is_opaque

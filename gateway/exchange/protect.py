@@ -19,7 +19,8 @@ from gateway.http.strict_json import dump
 from gateway.http.types import Field
 from gateway.models import Caller, PrivacyMode
 from gateway.placeholders import Placeholders, conversation_key
-from gateway.policy import Policy, PolicyRegistry
+from gateway.policy.model import Policy
+from gateway.policy.registry import PolicyRegistry
 from gateway.protection.protector import Protected, Protector
 from gateway.text.token_estimate import estimate, weigh
 from gateway.wires import Conversation

@@ -20,7 +20,7 @@ from gateway.exchange.state import Exchange
 from gateway.guard import Verdict
 from gateway.ids import new_request_id
 from gateway.models import Caller, PolicyRef, RefusedText, RiskLevel, RouteDecision
-from gateway.policy import Policy
+from gateway.policy.model import Policy
 from gateway.protection.protector import Protected
 from gateway.protection.value_digests import ValueDigests
 from gateway.receipt_log import ReceiptLog

@@ -8,7 +8,7 @@ from gateway.guard import Verdict
 from gateway.http.types import Field
 from gateway.models import Caller
 from gateway.placeholders import Placeholders
-from gateway.policy import Policy
+from gateway.policy.model import Policy
 from gateway.protection.protector import Protected
 from gateway.receipts import Receipt, shown_to
 from gateway.wires import Body, Framing, Wire

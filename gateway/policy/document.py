@@ -360,10 +360,10 @@ def parse(document: Mapping[str, Any]) -> PolicyDocument:
     return checked(PolicyDocument, document)
 
 
-def checked[T: BaseModel](model: type[T], document: Mapping[str, Any]) -> T:
+def checked[T: BaseModel](model: type[T], document: Mapping[str, Any], context: object = None) -> T:
     """Validates `document` against `model`. Raises Unprocessable with the faults and their paths."""
     try:
-        return model.model_validate(dict(document))
+        return model.model_validate(dict(document), context=context)
     except ValidationError as error:
         faults = error.errors(include_url=False, include_input=False, include_context=False)
         raise _refusal(faults) from None

@@ -11,12 +11,9 @@ from typing import Any
 import rfc8785
 
 from gateway.errors import Unavailable, Unprocessable
-from gateway.policy.checks import check, own_types
-from gateway.policy.document import PolicyDocument, ResolvedDocument, RuleDocument, checked
-from gateway.policy.lists import AllowList
-from gateway.policy.matching import Matcher
+from gateway.policy.checks import check
+from gateway.policy.document import PolicyDocument, checked
 from gateway.policy.model import Policy
-from gateway.policy.rules import RuleBook
 
 _NOT_INHERITED = frozenset({"id", "title", "description", "version", "builtin", "extends", "hash"})
 
@@ -34,9 +31,8 @@ def resolve(document: PolicyDocument, *, version: int, builtin: bool, parent: Po
     merged |= {"version": version, "builtin": builtin}
     if parent is not None:
         merged["extends"] = {"id": parent.id, "version": parent.version, "hash": parent.hash}
-    resolved = checked(ResolvedDocument, merged)
-    policy = _build(rfc8785.dumps(resolved.model_dump(exclude_none=True)), resolved)
-    check(resolved, policy)
+    policy = checked(Policy, merged)
+    check(policy)
     return policy
 
 
@@ -49,42 +45,9 @@ def load(document: Mapping[str, Any]) -> Policy:
             raise Unavailable(
                 "A stored policy does not match its hash and is not used; restore the database from a backup."
             )
-        return _build(canonical, checked(ResolvedDocument, content))
+        return checked(Policy, content, canonical)
     except (rfc8785.CanonicalizationError, Unprocessable):
         raise Unavailable("This version of the gateway cannot read a stored policy; upgrade the gateway.") from None
-
-
-def _build(canonical: bytes, resolved: ResolvedDocument) -> Policy:
-    """Builds the policy of a resolved document. `canonical` is its RFC 8785 form, without its hash."""
-    hidden_types = frozenset(type_name for _, type_name in own_types(resolved))
-    return Policy(
-        id=resolved.id,
-        version=resolved.version,
-        title=resolved.title,
-        description=resolved.description,
-        builtin=resolved.builtin,
-        hash=hashlib.sha256(canonical).hexdigest(),
-        attachments=resolved.attachments,
-        restore=resolved.restore,
-        guard=resolved.guard,
-        route=resolved.route,
-        session=resolved.session,
-        streaming=resolved.streaming,
-        canonical=canonical,
-        rules=RuleBook(
-            _as_dict(resolved.otherwise),
-            {key: _as_dict(rule) for key, rule in resolved.rules.items()},
-            _as_dict(resolved.strict.otherwise),
-            {key: _as_dict(rule) for key, rule in resolved.strict.rules.items()},
-            hidden_types,
-        ),
-        allow_list=AllowList(resolved.allow),
-        matcher=Matcher(resolved.deny, resolved.patterns) if hidden_types else None,
-    )
-
-
-def _as_dict(rule: RuleDocument | None) -> dict[str, Any]:
-    return {} if rule is None else rule.model_dump(exclude_none=True)
 
 
 def _overlay(base: dict[str, Any], over: Mapping[str, Any], path: str = "") -> None:

@@ -3,66 +3,75 @@
 The gateway calls `rule_for` and `allows` for every entity, and `find` for every text.
 """
 
+import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from functools import cached_property
+from typing import Any
 
 import orjson
+import rfc8785
 
 from gateway.models import Action, Entity, PolicyRef, PrivacyMode
-from gateway.policy.document import GuardDocument, RestoreDocument, RouteDocument, SessionDocument, StreamingDocument
+from gateway.policy.document import ResolvedDocument
 from gateway.policy.lists import AllowList
 from gateway.policy.matching import Matcher
-from gateway.policy.rules import Rule, RuleBook, RuleOptions
-
-__all__ = ["Policy", "Rule", "RuleOptions"]
+from gateway.policy.rules import Rule, RuleBook
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(ResolvedDocument):
     """One version of one policy. Policies with the same hash are identical."""
 
-    id: str
-    version: int
-    title: str
-    description: str
-    builtin: bool
-    hash: str
-    attachments: Literal["refuse", "pass"]
-    restore: RestoreDocument
-    guard: GuardDocument
-    route: RouteDocument
-    session: SessionDocument
-    streaming: StreamingDocument
-    canonical: bytes = field(repr=False)
-    """The resolved document in RFC 8785 form, whose SHA-256 is `hash`."""
-    rules: RuleBook = field(repr=False, compare=False)
-    allow_list: AllowList = field(repr=False, compare=False)
-    matcher: Matcher | None = field(repr=False, compare=False)
-    ref: PolicyRef = field(init=False, repr=False, compare=False)
+    _canonical: bytes
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "ref", PolicyRef(self.id, self.version, self.hash))
+    def model_post_init(self, canonical: bytes | None) -> None:
+        """Keeps the document in RFC 8785 form, of which `hash` is the SHA-256: as it is stored, or else as it is."""
+        self._canonical = canonical or rfc8785.dumps(self.model_dump(exclude_none=True))
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.id}@{self.version}>"
+
+    @cached_property
+    def hash(self) -> str:
+        return hashlib.sha256(self._canonical).hexdigest()
+
+    @cached_property
+    def ref(self) -> PolicyRef:
+        return PolicyRef(self.id, self.version, self.hash)
 
     @property
     def document(self) -> dict[str, Any]:
         """Returns a copy of the resolved document with its `hash`, as `GET /v1/policies/{id}` does."""
-        document: dict[str, Any] = orjson.loads(self.canonical)
-        document["hash"] = self.hash
-        return document
+        return {**orjson.loads(self._canonical), "hash": self.hash}
 
-    @property
+    @cached_property
     def own_types(self) -> Mapping[str, str]:
         """Maps the types of this policy's deny list and patterns to their group, which is always `custom`."""
-        return dict.fromkeys(sorted(self.rules.own_types), "custom")
+        return dict.fromkeys(
+            sorted({each.type for each in self.deny} | {each.type for each in self.patterns}), "custom"
+        )
+
+    @cached_property
+    def rule_book(self) -> RuleBook:
+        said = self.model_dump(include={"otherwise", "rules", "strict"}, exclude_none=True)
+        strict = said["strict"]
+        layers = (said.get("otherwise", {}), said["rules"], strict.get("otherwise", {}), strict["rules"])
+        return RuleBook(*layers, frozenset(self.own_types))
+
+    @cached_property
+    def allow_list(self) -> AllowList:
+        return AllowList(self.allow)
+
+    @cached_property
+    def matcher(self) -> Matcher | None:
+        return Matcher(self.deny, self.patterns) if self.own_types else None
 
     def rule_for(self, type: str, group: str, mode: PrivacyMode) -> Rule:
         """Returns the rule for an entity: the most specific one, overridden by strict rules in strict mode."""
-        return self.rules.rule_for(type, group, mode)
+        return self.rule_book.rule_for(type, group, mode)
 
     def weight_of(self, type: str, group: str, mode: PrivacyMode) -> int:
         """How much the mere presence of a type restricts where a text may go, from 0 (not at all) to 2 (blocked)."""
-        blocks = self.rules.rule_for(type, group, mode).action is Action.BLOCK
+        blocks = self.rule_for(type, group, mode).action is Action.BLOCK
         return 2 if blocks else self.route.restricts(type, group)
 
     def find(self, text: str) -> tuple[Entity, ...]:

@@ -10,13 +10,14 @@ import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from gateway.errors import Conflict, GatewayError, NotFound, Unavailable, Unprocessable
 from gateway.policy.document import PolicyDocument, parse
 from gateway.policy.files import read_policy_file
 from gateway.policy.inheritance import load, resolve
 from gateway.policy.model import Policy
+from gateway.policy.storage import StoredPolicies
 
 MAX_CUSTOM_POLICIES = 256
 MAX_CUSTOM_VERSIONS = 4096
@@ -32,31 +33,13 @@ _ATTEMPTS = 20
 _log = logging.getLogger(__name__)
 
 
-class CustomPolicies(Protocol):
-    """The store of a registry. Both methods may block and must be thread-safe.
-
-    Documents are resolved and have `id`, `version`, `builtin` and `hash`.
-    """
-
-    def load_all(self, after: int = 0) -> Iterable[tuple[int, Mapping[str, Any]]]:
-        """Returns the documents saved after position `after` with their positions, oldest first."""
-        ...
-
-    def save(self, document: Mapping[str, Any]) -> bool:
-        """Stores a document permanently and durably.
-
-        Returns False if the hash exists already or, for a custom policy, its id and version.
-        """
-        ...
-
-
 class PolicyRegistry:
     """The built-in policies (`*.toml`) of `folder` and `more`, and those of `customs`. Thread-safe.
 
     Raises Unprocessable if a file is not a valid policy, two have the same id, or `extends` is circular.
     """
 
-    def __init__(self, folder: Path, customs: CustomPolicies | None = None, *, more: Sequence[Path] = ()) -> None:
+    def __init__(self, folder: Path, customs: StoredPolicies | None = None, *, more: Sequence[Path] = ()) -> None:
         self._customs = customs
         self._lock = threading.RLock()
         self._loading = threading.Lock()
@@ -195,7 +178,7 @@ class PolicyRegistry:
                 self._latest[policy.id] = known
             return known
 
-    def _load(self, customs: CustomPolicies) -> None:
+    def _load(self, customs: StoredPolicies) -> None:
         """Loads new documents from the store. Raises Unavailable if one does not match its hash."""
         with self._loading:
             for position, document in customs.load_all(self._position):

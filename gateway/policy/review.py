@@ -34,7 +34,7 @@ def warnings(policy: Policy, types: Mapping[str, EntityType], *, others: bool = 
 def _unknown_types(policy: Policy, types: Mapping[str, EntityType], others: bool) -> Iterator[tuple[str, str]]:
     effect = "only the detection service could find it" if others else "its rules have no effect"
     route = policy.route
-    named = policy.rules.named().union(route.local_types, route.blocked_types)
+    named = policy.rule_book.named().union(route.local_types, route.blocked_types)
     known = {*types, *policy.own_types, *GROUPS}
     for name in sorted(named - known):
         near = get_close_matches(name, sorted(known), 1, 0.75)
@@ -43,14 +43,14 @@ def _unknown_types(policy: Policy, types: Mapping[str, EntityType], others: bool
 
 
 def _idle_rules(policy: Policy, types: Mapping[str, EntityType]) -> Iterator[tuple[str, str]]:
-    for name in sorted(policy.rules.named() - set(GROUPS)):
-        rule = policy.rules.compute(name, group_of(name, types), PrivacyMode.STANDARD)
+    for name in sorted(policy.rule_book.named() - set(GROUPS)):
+        rule = policy.rule_book.compute(name, group_of(name, types), PrivacyMode.STANDARD)
         if rule.action is Action.GENERALIZE and rule.options.to is None and default_generalization(name) is None:
             yield (
                 "nothing_coarser",
                 f"`{name}` has no default generalization, so its values will be removed. Set `to`.",
             )
-    for name in sorted(set(policy.own_types).intersection(types) - policy.rules.named()):
+    for name in sorted(set(policy.own_types).intersection(types) - policy.rule_book.named()):
         yield (
             "shared_type",
             f"The policy's lists or patterns share the type `{name}` with a recognizer, so the same rule applies to "

@@ -17,16 +17,24 @@ _TIMEOUT_SECONDS = 30.0
 
 
 class StoredPolicies:
-    """Keeps documents in the store, which several processes may share."""
+    """Keeps documents in the store, which several processes may share. Both methods may block and are thread-safe.
+
+    Documents are resolved and have `id`, `version`, `builtin` and `hash`.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def load_all(self, after: int = 0) -> Iterable[tuple[int, Mapping[str, Any]]]:
+        """Returns the documents saved after position `after` with their positions, oldest first."""
         rows = self._store.read_now(lambda repositories: repositories.policies.after(after))
         return [(position, orjson.loads(document)) for position, document in rows]
 
     def save(self, document: Mapping[str, Any]) -> bool:
+        """Stores a document permanently and durably.
+
+        Returns False if the hash exists already or, for a custom policy, its id and version.
+        """
         members = (document["id"], document["version"], document["hash"], bool(document["builtin"]))
         row = PolicyRow(*members, orjson.dumps(dict(document)).decode())
         try:

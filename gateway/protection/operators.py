@@ -8,8 +8,8 @@ import hmac
 import re
 
 from gateway.models import Action
-from gateway.policy import Rule
 from gateway.policy.generalization import generalize
+from gateway.policy.rules import Rule
 from gateway.protection.value_digests import folded
 
 MOST_SHOWN = 4

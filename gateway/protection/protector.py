@@ -26,7 +26,8 @@ from gateway.detection.normalized_text import cover
 from gateway.errors import Forbidden, Unavailable
 from gateway.models import Action, Entity, PrivacyMode, Transformation
 from gateway.placeholders import Placeholders, urls_with_placeholders
-from gateway.policy import Policy, Rule
+from gateway.policy.model import Policy
+from gateway.policy.rules import Rule
 from gateway.protection.blocks import Block, BlockFindings, TextPlace, hidden_earlier, with_full_names
 from gateway.protection.known_values import KnownValues, TextForms, united
 from gateway.protection.operators import apply_action

@@ -13,7 +13,7 @@ from gateway.detection import EntityType, group_of
 from gateway.errors import Unavailable, Unprocessable
 from gateway.models import Action, Entity, PrivacyMode
 from gateway.placeholders import Known, Placeholders
-from gateway.policy import Policy
+from gateway.policy.model import Policy
 from gateway.protection.operators import apply_action
 from gateway.sharding.assignment import Layout, spread
 from gateway.sharding.outline import PIECE_BREAK, Heading, Outline, Piece, instructions

@@ -10,9 +10,9 @@ from gateway.config.locations import BUILTIN_POLICIES
 from gateway.errors import GatewayError
 from gateway.http.strict_json import is_json
 from gateway.placeholders import Placeholders, RestoreScope, StreamRestorer, urls_with_placeholders
-from gateway.policy import PolicyRegistry
 from gateway.policy.files import read_policy_file
 from gateway.policy.inheritance import load
+from gateway.policy.registry import PolicyRegistry
 from tests.fuzz.bodies import Check
 from tests.fuzz.mutation import PRIVATE, mutated_bytes, mutated_json, mutated_text, quiet
 from tests.gateway.wires.replays import chunks

@@ -9,7 +9,8 @@ import pytest
 
 from gateway.config.locations import BUILTIN_POLICIES
 from gateway.detection import builtin_detector
-from gateway.policy import Policy, PolicyRegistry
+from gateway.policy.model import Policy
+from gateway.policy.registry import PolicyRegistry
 from gateway.protection.protector import Protector
 from gateway.receipt_log import ReceiptLog
 from gateway.receipt_log.signing_key import load_signer

@@ -17,7 +17,7 @@ from gateway.exchange.messages import Call, ForwardedRequest, Listener, NativeRe
 from gateway.exchange.operations import Question
 from gateway.models import Caller, Entity, PrivacyMode, Scope
 from gateway.placeholders import Placeholders
-from gateway.policy import Policy
+from gateway.policy.model import Policy
 from gateway.protection.blocks import BlockFindings
 from gateway.protection.protector import Protector
 from gateway.server.dispatcher import Dispatcher

@@ -10,7 +10,7 @@ import pytest
 
 from gateway.detection import builtin_detector
 from gateway.models import Action, PrivacyMode
-from gateway.policy import PolicyRegistry
+from gateway.policy.registry import PolicyRegistry
 from gateway.policy.review import warnings
 from tests.conftest import vectors
 from tests.gateway.policy import BUILTINS, ROOT, VECTORS

@@ -9,7 +9,7 @@ from gateway.detection.engines import Finder
 from gateway.errors import Forbidden
 from gateway.models import Entity, PrivacyMode
 from gateway.placeholders import Placeholders
-from gateway.policy import Policy
+from gateway.policy.model import Policy
 from gateway.protection.protector import Protector
 from gateway.text.fields import TextField
 

@@ -14,7 +14,8 @@ from gateway.assessment import Assessment, assess
 from gateway.assessment.tasks import CATEGORIES
 from gateway.detection import EntityType, builtin_detector
 from gateway.models import Action, Entity, PrivacyMode, RiskLevel, RouteDecision
-from gateway.policy import Policy, PolicyRegistry
+from gateway.policy.model import Policy
+from gateway.policy.registry import PolicyRegistry
 
 ROOT = Path(__file__).parents[3]
 CASES = [

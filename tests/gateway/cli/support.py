@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gateway.config.locations import BUILTIN_POLICIES
-from gateway.policy import PolicyRegistry
+from gateway.policy.registry import PolicyRegistry
 from gateway.receipt_log.signing_key import load_signer
 from run_proxy import main
 from tests.gateway.receipts.verifier import REFUSALS, verify

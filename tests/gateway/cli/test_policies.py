@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from gateway.config.locations import BUILTIN_POLICIES
-from gateway.policy import PolicyRegistry
+from gateway.policy.registry import PolicyRegistry
 from gateway.policy.storage import StoredPolicies
 from gateway.store import open_store
 from tests.gateway.cli.support import Command

@@ -7,7 +7,7 @@ import pytest
 from gateway.detection import Detector, resolve_overlaps
 from gateway.detection.recognizers._id_labels import LABELS
 from gateway.models import PrivacyMode
-from gateway.policy import PolicyRegistry
+from gateway.policy.registry import PolicyRegistry
 from tests.gateway.detection.test_vectors import cases
 from tests.tables import table
 

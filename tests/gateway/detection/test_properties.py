@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gateway.detection import Detector, resolve_overlaps
 from gateway.models import PrivacyMode
 from gateway.placeholders import Placeholders, RestoreScope, looks_like_placeholder, urls_with_placeholders
-from gateway.policy import Policy
+from gateway.policy.model import Policy
 from gateway.protection.protector import Protector
 from gateway.text.fields import TextField
 

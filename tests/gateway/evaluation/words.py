@@ -9,7 +9,7 @@ from gateway.detection import EntityType
 from gateway.detection.engines import Finder
 from gateway.evaluation import Predictor
 from gateway.models import Entity, PrivacyMode
-from gateway.policy import PolicyRegistry
+from gateway.policy.registry import PolicyRegistry
 from gateway.protection.protector import Protector
 
 POLICIES = PolicyRegistry(BUILTIN_POLICIES)

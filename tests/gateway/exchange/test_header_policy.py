@@ -9,7 +9,7 @@ from gateway.auth.credentials import PROVIDER_CREDENTIALS
 from gateway.errors import BadRequest
 from gateway.exchange.destination import Destination
 from gateway.exchange.header_policy import clean, forwarded_headers
-from gateway.policy import Policy
+from gateway.policy.model import Policy
 from gateway.protection.protector import Protector
 from tests.tables import table
 

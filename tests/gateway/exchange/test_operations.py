@@ -12,7 +12,7 @@ from gateway.container import Container
 from gateway.errors import Conflict, Forbidden, NotFound, Unprocessable
 from gateway.exchange.operations import Operations, Question
 from gateway.models import Action, Caller, PrivacyMode, Scope
-from gateway.policy import SessionDocument
+from gateway.policy.document import SessionDocument
 
 ANNA = Caller("key_anna", Scope.CLIENT)
 BERT = Caller("key_bert", Scope.CLIENT)

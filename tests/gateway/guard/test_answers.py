@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from gateway.guard import KINDS
-from gateway.policy import PolicyRegistry
 from gateway.policy.document import GuardDocument
+from gateway.policy.registry import PolicyRegistry
 from tests.gateway.guard.vectors import Case, load
 
 HARMFUL, HARMLESS = load("harmful"), load("harmless")

@@ -7,7 +7,9 @@ from typing import Any
 
 import orjson
 
-from gateway.policy import CustomPolicies, Policy, PolicyRegistry
+from gateway.policy.model import Policy
+from gateway.policy.registry import PolicyRegistry
+from gateway.policy.storage import StoredPolicies
 
 ROOT = Path(__file__).resolve().parents[3]
 BUILTINS = ROOT / "policies"
@@ -17,7 +19,7 @@ VECTORS = ROOT / "tests" / "vectors" / "policies"
 _BUILTIN = PolicyRegistry(BUILTINS)
 
 
-def registry(customs: CustomPolicies | None = None) -> PolicyRegistry:
+def registry(customs: StoredPolicies | None = None) -> PolicyRegistry:
     """The built-in policies, and what `customs` has."""
     return PolicyRegistry(BUILTINS, customs)
 
@@ -31,7 +33,7 @@ def document(**fields: Any) -> Mapping[str, Any]:
     return {"id": "acme", "title": "Acme", **fields}
 
 
-class MemoryPolicies:
+class MemoryPolicies(StoredPolicies):
     """Keeps documents for the lifetime of the process."""
 
     def __init__(self) -> None:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from gateway.errors import Unprocessable
 from gateway.models import Action, PolicyRef, PrivacyMode
-from gateway.policy import Policy, RouteDocument
+from gateway.policy.document import RouteDocument
+from gateway.policy.model import Policy
 from tests.gateway.policy import VECTORS, policy, registry
 
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from gateway.errors import Unavailable
 from gateway.models import Entity
-from gateway.policy import Policy
 from gateway.policy.document import PatternDocument
+from gateway.policy.model import Policy
 from gateway.policy.patterns import WINDOW, PatternSearch
 from tests.gateway.policy import policy
 

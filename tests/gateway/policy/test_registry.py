@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from gateway.errors import Conflict, NotFound, Unavailable, Unprocessable
-from gateway.policy import Policy, PolicyRegistry
 from gateway.policy import registry as registry_module
 from gateway.policy.document import parse
 from gateway.policy.inheritance import resolve
+from gateway.policy.model import Policy
+from gateway.policy.registry import PolicyRegistry
 from tests.gateway.policy import BUILTINS, MemoryPolicies, document, registry
 
 BASE = 'id = "base"\ntitle = "Base"\n'

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.models import Action, PrivacyMode
-from gateway.policy import Rule, RuleOptions
 from gateway.policy.document import GROUPS
+from gateway.policy.rules import Rule, RuleOptions
 from tests.gateway.policy import policy
 from tests.tables import table
 

@@ -11,7 +11,7 @@ import pytest
 from gateway.http.strict_json import dump
 from gateway.models import PrivacyMode
 from gateway.placeholders import Placeholders, RestoreScope
-from gateway.policy import Policy
+from gateway.policy.model import Policy
 from gateway.protection.protector import Protector
 from gateway.wires import Body, Wires
 from tests.gateway.wires.turns import AGENTS, Agent

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.policy import Policy
+from gateway.policy.model import Policy
 from gateway.protection.protector import Protector
 from tests.gateway.protection.test_known_values import protect
 

@@ -19,7 +19,7 @@ from gateway.detection.deobfuscation.search import text_variants
 from gateway.detection.unicode_folding import compact
 from gateway.models import Action, PrivacyMode
 from gateway.placeholders import Placeholders, RestoreScope, urls_with_placeholders
-from gateway.policy import Policy
+from gateway.policy.model import Policy
 from gateway.protection.known_values import KnownValues
 from gateway.protection.protector import Protector
 from gateway.text.fields import Span, TextField

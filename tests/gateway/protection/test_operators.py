@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gateway.models import Action
 from gateway.placeholders import looks_like_placeholder
-from gateway.policy import Rule, RuleOptions
+from gateway.policy.rules import Rule, RuleOptions
 from gateway.protection.operators import MOST_SHOWN, apply_action
 from tests.tables import table
 

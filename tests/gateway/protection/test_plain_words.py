@@ -10,7 +10,7 @@ from gateway.config.locations import BUILTIN_POLICIES
 from gateway.detection import builtin_detector
 from gateway.models import NAME_MODEL, Action, PrivacyMode
 from gateway.placeholders import Placeholders
-from gateway.policy import PolicyRegistry
+from gateway.policy.registry import PolicyRegistry
 from gateway.protection.known_values import KnownValues, _in_sentences
 from gateway.protection.protector import Protector
 from gateway.text.fields import Span, TextField

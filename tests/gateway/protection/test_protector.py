@@ -12,7 +12,8 @@ from gateway.detection import builtin_detector
 from gateway.http.strict_json import dump
 from gateway.models import Action, PrivacyMode
 from gateway.placeholders import Placeholders, RestoreScope, urls_with_placeholders
-from gateway.policy import Policy, PolicyRegistry
+from gateway.policy.model import Policy
+from gateway.policy.registry import PolicyRegistry
 from gateway.protection.known_values import united
 from gateway.protection.protector import Protected, Protector
 from gateway.text.fields import Span, TextField

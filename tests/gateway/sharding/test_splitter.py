@@ -14,7 +14,8 @@ from gateway.errors import Unprocessable
 from gateway.models import Action, Entity, PrivacyMode
 from gateway.placeholders import Placeholders, RestoreScope, looks_like_placeholder
 from gateway.placeholders.grammar import encode_tag
-from gateway.policy import Policy, PolicyRegistry
+from gateway.policy.model import Policy
+from gateway.policy.registry import PolicyRegistry
 from gateway.sharding import Sharded, compartment_key, rejoin, shard
 from gateway.text.fields import Span
 from gateway.text.token_estimate import estimate

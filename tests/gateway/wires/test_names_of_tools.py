@@ -7,7 +7,7 @@ import pytest
 
 from gateway.models import PrivacyMode
 from gateway.placeholders import Placeholders, RestoreScope
-from gateway.policy import Policy
+from gateway.policy.model import Policy
 from gateway.protection.protector import Protector
 from gateway.wires import Body
 from tests.gateway.wires.contract.cases import CASES, wire_of

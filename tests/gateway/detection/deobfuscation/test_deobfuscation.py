@@ -14,7 +14,7 @@ import pytest
 from gateway.detection import Detector
 from gateway.models import PrivacyMode
 from gateway.placeholders import Placeholders, RestoreScope, urls_with_placeholders
-from gateway.policy import Policy
+from gateway.policy.model import Policy
 from gateway.protection.protector import Protector
 from gateway.text.fields import TextField
 from tests.tables import table

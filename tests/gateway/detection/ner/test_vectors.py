@@ -14,7 +14,8 @@ from gateway.detection.engines import Engines
 from gateway.detection.ner.features import token_types
 from gateway.detection.ner.finder import NameFinder
 from gateway.models import PrivacyMode
-from gateway.policy import Policy, PolicyRegistry
+from gateway.policy.model import Policy
+from gateway.policy.registry import PolicyRegistry
 from gateway.protection.protector import Protector
 from gateway.text.fields import TextField
 from tests.tables import table

@@ -35,7 +35,7 @@ from gateway.http.content_encoding import decode, too_large
 from gateway.http.security_headers import ALTERNATIVE_SERVICE, SECURITY_HEADERS, is_of_an_address
 from gateway.http.upstream_failures import Fault, of_decoding
 from gateway.ids import new_request_id
-from gateway.receipts import answer_headers
+from gateway.receipts.client_view import answer_headers
 from gateway.wires import Wires
 
 _log = logging.getLogger(__name__)

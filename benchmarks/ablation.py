@@ -45,7 +45,7 @@ from gateway.detection.ner.lists import Lists
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.plugins import plugin_modules
 from gateway.detection.recognizer import EntityType, Match, PatternRecognizer, Recognizer
-from gateway.evaluation import Predictor
+from gateway.evaluation.predictor import Predictor
 from gateway.models import Entity, PrivacyMode
 from gateway.policy.registry import PolicyRegistry
 from gateway.protection.protector import Protector

@@ -33,7 +33,7 @@ from rich.text import Text
 from gateway.cli.engines import all_engines
 from gateway.config.settings import BUILTIN_POLICIES, Settings
 from gateway.detection.source_code import Stretch
-from gateway.evaluation import Predictor
+from gateway.evaluation.predictor import Predictor
 from gateway.models import PrivacyMode
 from gateway.policy.registry import PolicyRegistry
 from gateway.protection.protector import Protector

@@ -109,7 +109,7 @@ def clean_text() -> str:
     from benchmarks.clean_text import MB, per_mb, search
     from gateway.cli.engines import all_engines
     from gateway.config.settings import BUILTIN_POLICIES, Settings
-    from gateway.evaluation import Predictor
+    from gateway.evaluation.predictor import Predictor
     from gateway.models import PrivacyMode
     from gateway.policy.registry import PolicyRegistry
     from gateway.protection.protector import Protector

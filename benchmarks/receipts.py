@@ -31,14 +31,14 @@ from rich.console import Console
 
 from benchmarks.one_core import on_one_core
 from gateway.models import PolicyRef
-from gateway.receipt_log import ReceiptLog
 from gateway.receipt_log.audit import audit
 from gateway.receipt_log.checkpoint_file import read_checkpoint
+from gateway.receipt_log.log import ReceiptLog
 from gateway.receipt_log.proofs import verify_by_proof
 from gateway.receipt_log.signing_key import load_signer
 from gateway.receipt_log.tree import StoredTree
-from gateway.receipts import ReceiptDraft
 from gateway.receipts.checkpoint import sign_checkpoint
+from gateway.receipts.drafts import ReceiptDraft
 from gateway.receipts.merkle import TILE_WIDTH, Frontier, included_root, leaf_hash
 from gateway.receipts.records import Head, make_record, receipt_body
 from gateway.store import Repositories, open_read_only, open_store

@@ -38,7 +38,7 @@ from benchmarks.proxy import KEY, ROOT, processes, proportional
 from benchmarks.receipts import fill
 from gateway.config.installation_key import installation_key
 from gateway.config.settings import Settings
-from gateway.receipt_log import ReceiptLog
+from gateway.receipt_log.log import ReceiptLog
 from gateway.receipt_log.signing_key import load_signer
 from gateway.store import open_store
 

@@ -32,11 +32,11 @@ from gateway.policy.registry import PolicyRegistry
 from gateway.policy.storage import StoredPolicies
 from gateway.protection.protector import Protector
 from gateway.protection.value_digests import ValueDigests
-from gateway.receipt_log import ReceiptLog
 from gateway.receipt_log.consistency import has_records
 from gateway.receipt_log.interrupted import Interrupted
+from gateway.receipt_log.log import ReceiptLog
 from gateway.receipt_log.signing_key import signer_of
-from gateway.receipts import Check, Verification
+from gateway.receipts.verify import Check, Verification
 from gateway.store import Store, open_store
 from gateway.surfaces import SurfaceRegistry
 from gateway.vault import Vault

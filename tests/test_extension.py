@@ -21,7 +21,7 @@ from gateway.models import Caller, PrivacyMode, Scope, Trust
 from gateway.policy.registry import PolicyRegistry
 from gateway.protection.protector import Protector
 from gateway.protection.value_digests import ValueDigests
-from gateway.receipt_log import ReceiptLog
+from gateway.receipt_log.log import ReceiptLog
 from gateway.receipt_log.signing_key import load_signer
 from gateway.store import open_store
 from gateway.surfaces import SurfaceRegistry

@@ -68,7 +68,7 @@ from gateway.exchange.state import Exchange
 from gateway.http.strict_json import dump
 from gateway.models import Caller, Scope, SessionGrant
 from gateway.policy.model import Policy
-from gateway.receipts import answer_headers, shown_to
+from gateway.receipts.client_view import answer_headers, shown_to
 from gateway.usage import usage
 from gateway.wires.error_shapes import family_of
 from gateway.wires.unknown_calls import unknown_path

@@ -26,7 +26,7 @@ from gateway.http.strict_json import Json, check_media_type, parse_object
 from gateway.ids import new_request_id
 from gateway.models import Caller, ReceiptRef
 from gateway.models import Scope as KeyScope
-from gateway.receipts import OPERATIONS
+from gateway.receipts.drafts import OPERATIONS
 
 # Some chat-completions clients add query parameters of their own. The gateway ignores them and does not forward them.
 _ANY_QUERY = frozenset(

@@ -21,16 +21,12 @@ from gateway.cli.progress import progress
 from gateway.config.durable_files import writing
 from gateway.config.settings import Settings
 from gateway.errors import Unprocessable
-from gateway.evaluation import (
-    Evaluated,
-    Labelled,
-    LabelMap,
-    Predictor,
-    html_report,
-    read_lines,
-    score_cases,
-    score_documents,
-)
+from gateway.evaluation.case_scoring import score_cases
+from gateway.evaluation.document_scoring import score_documents
+from gateway.evaluation.labels import LabelMap
+from gateway.evaluation.loader import Labelled, read_lines
+from gateway.evaluation.predictor import Predictor
+from gateway.evaluation.report import Evaluated, html_report
 from gateway.models import PrivacyMode
 from gateway.protection.protector import Protector
 

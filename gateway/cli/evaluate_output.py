@@ -10,7 +10,9 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from gateway.evaluation import CasesScore, DocumentsScore, EntityScore, Evaluated
+from gateway.evaluation.case_scoring import CasesScore, EntityScore
+from gateway.evaluation.figures import DocumentsScore
+from gateway.evaluation.report import Evaluated
 
 
 def as_json(one: Evaluated) -> dict[str, Any]:

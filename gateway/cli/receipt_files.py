@@ -13,9 +13,9 @@ from gateway.cli.progress import progress
 from gateway.errors import BadRequest
 from gateway.http.strict_json import parse_object
 from gateway.receipt_log.export_walk import ExportWalk
-from gateway.receipts import Verification
 from gateway.receipts.offline import CONSISTENCY, PROOF, parse_keys, verify_consistency, verify_proof
 from gateway.receipts.signing import GivenKeys
+from gateway.receipts.verify import Verification
 
 _LONGEST_PROOF = _LONGEST_LINE = 1 << 20
 

@@ -8,10 +8,10 @@ from contextlib import closing, contextmanager
 
 from gateway.cli.store_commands import open_kept_store
 from gateway.config.settings import Settings, SettingsError
-from gateway.receipt_log import ReceiptLog
+from gateway.receipt_log.log import ReceiptLog
 from gateway.receipt_log.signing_key import FILE, find_signer, load_signer, signer_of
-from gateway.receipts import Signer
 from gateway.receipts.records import decoded
+from gateway.receipts.signing import Signer
 from gateway.store import ReadOnlyStore, Store
 
 

@@ -12,7 +12,7 @@ from gateway.config.settings import Settings
 from gateway.receipt_log.audit import size_of
 from gateway.receipt_log.export import export_days
 from gateway.receipt_log.pruning import is_held_up
-from gateway.receipts import Signer
+from gateway.receipts.signing import Signer
 from gateway.store import ReadOnlyStore, open_read_only
 
 

@@ -33,9 +33,9 @@ from gateway.policy.registry import PolicyRegistry
 from gateway.receipt_log.audit import audit, find, prove, prove_extension, size_of, verify_receipt
 from gateway.receipt_log.checkpoint_file import read_checkpoint
 from gateway.receipt_log.export import export
-from gateway.receipts import Check
 from gateway.receipts.drafts import is_request_id
 from gateway.receipts.records import Receipt
+from gateway.receipts.verify import Check
 from gateway.store import ReadOnlyStore
 
 

@@ -18,7 +18,7 @@ from gateway.http.strict_json import dump, parse_object
 from gateway.http.types import Field
 from gateway.ids import new_request_id
 from gateway.models import Caller
-from gateway.receipts import attach_to_errors
+from gateway.receipts.records import attach_to_errors
 from gateway.surfaces import SurfaceRegistry, UpstreamSurface
 from gateway.surfaces.chunks import as_events
 from gateway.wires import Body, Wire

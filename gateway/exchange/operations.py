@@ -15,8 +15,8 @@ from gateway.placeholders import Placeholders, RestoreScope, urls_with_placehold
 from gateway.policy.document import SessionDocument
 from gateway.policy.model import Policy
 from gateway.protection.protector import Protected
-from gateway.receipts import Receipt, attach_to_errors
-from gateway.sharding import Sharded, shard
+from gateway.receipts.records import Receipt, attach_to_errors
+from gateway.sharding.splitter import Sharded, shard
 from gateway.text.fields import MessageField, TextField
 from gateway.text.token_estimate import estimate
 from gateway.vault import OpenSession, Vault

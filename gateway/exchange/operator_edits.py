@@ -23,7 +23,7 @@ from gateway.models import PrivacyMode
 from gateway.policy.generalization import default_generalization
 from gateway.policy.model import Policy
 from gateway.protection.protector import Protector
-from gateway.receipts import Receipt
+from gateway.receipts.records import Receipt
 from gateway.text.token_estimate import estimate
 from gateway.wires import Conversation
 from gateway.workers.thread_pool import Workers

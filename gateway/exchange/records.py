@@ -23,8 +23,9 @@ from gateway.models import Caller, PolicyRef, RefusedText, RiskLevel, RouteDecis
 from gateway.policy.model import Policy
 from gateway.protection.protector import Protected
 from gateway.protection.value_digests import ValueDigests
-from gateway.receipt_log import ReceiptLog
-from gateway.receipts import OutcomeDraft, Receipt, ReceiptDraft
+from gateway.receipt_log.log import ReceiptLog
+from gateway.receipts.drafts import OutcomeDraft, ReceiptDraft
+from gateway.receipts.records import Receipt
 from gateway.text.token_estimate import estimate
 from gateway.wires import Conversation
 

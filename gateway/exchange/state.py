@@ -10,7 +10,8 @@ from gateway.models import Caller
 from gateway.placeholders import Placeholders
 from gateway.policy.model import Policy
 from gateway.protection.protector import Protected
-from gateway.receipts import Receipt, shown_to
+from gateway.receipts.client_view import shown_to
+from gateway.receipts.records import Receipt
 from gateway.wires import Body, Framing, Wire
 
 

@@ -18,7 +18,3 @@ signing_key      the file of the signing key: loaded, never made anew beside rec
 
 `gateway.receipts` has the records, proofs and verification, which need no store.
 """
-
-from gateway.receipt_log.log import ReceiptLog
-
-__all__ = ["ReceiptLog"]

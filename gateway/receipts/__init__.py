@@ -12,23 +12,3 @@ client_view      what clients may see, in answers and their headers
 
 Nothing here sees source text, a store or a clock but for `created_at`. `gateway.receipt_log` keeps the records.
 """
-
-from gateway.receipts.client_view import answer_headers, shown_to
-from gateway.receipts.drafts import OPERATIONS, OUTCOMES, OutcomeDraft, ReceiptDraft
-from gateway.receipts.records import Receipt, attach_to_errors
-from gateway.receipts.signing import Signer
-from gateway.receipts.verify import Check, Verification
-
-__all__ = [
-    "OPERATIONS",
-    "OUTCOMES",
-    "Check",
-    "OutcomeDraft",
-    "Receipt",
-    "ReceiptDraft",
-    "Signer",
-    "Verification",
-    "answer_headers",
-    "attach_to_errors",
-    "shown_to",
-]

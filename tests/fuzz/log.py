@@ -11,15 +11,16 @@ import orjson
 
 from gateway.cli.receipt_files import _verified
 from gateway.http.strict_json import dump
-from gateway.receipt_log import ReceiptLog
 from gateway.receipt_log.audit import prove, prove_extension
 from gateway.receipt_log.checkpoint_file import FILE, read_checkpoint
 from gateway.receipt_log.export import export
+from gateway.receipt_log.log import ReceiptLog
 from gateway.receipt_log.signing_key import load_signer
-from gateway.receipts import OutcomeDraft, Receipt, Signer
 from gateway.receipts.checkpoint import parse_checkpoint, verify_checkpoint
+from gateway.receipts.drafts import OutcomeDraft
 from gateway.receipts.offline import parse_key, parse_keys, verify_consistency, verify_proof
-from gateway.receipts.signing import GivenKeys
+from gateway.receipts.records import Receipt
+from gateway.receipts.signing import GivenKeys, Signer
 from gateway.store import open_read_only
 from tests.fuzz.bodies import Check
 from tests.fuzz.mutation import mutated_bytes, mutated_json, mutated_text

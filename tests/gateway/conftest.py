@@ -12,9 +12,9 @@ from gateway.detection import builtin_detector
 from gateway.policy.model import Policy
 from gateway.policy.registry import PolicyRegistry
 from gateway.protection.protector import Protector
-from gateway.receipt_log import ReceiptLog
+from gateway.receipt_log.log import ReceiptLog
 from gateway.receipt_log.signing_key import load_signer
-from gateway.receipts import OutcomeDraft
+from gateway.receipts.drafts import OutcomeDraft
 from gateway.store import Store, open_store
 from tests.gateway.receipt_log.support import draft, opened
 

@@ -10,9 +10,9 @@ import pytest
 
 from gateway.errors import Conflict
 from gateway.models import Action, RiskLevel, RouteDecision
-from gateway.receipt_log import ReceiptLog
+from gateway.receipt_log.log import ReceiptLog
 from gateway.receipt_log.signing_key import load_signer
-from gateway.receipts import OPERATIONS, OUTCOMES, OutcomeDraft
+from gateway.receipts.drafts import OPERATIONS, OUTCOMES, OutcomeDraft
 from gateway.store import open_store
 from gateway.usage import usage
 from tests.gateway.receipt_log.support import OPERATOR, draft

@@ -22,7 +22,7 @@ from gateway.api.schemas.parts import (
 )
 from gateway.models import Action, RiskLevel, RouteDecision
 from gateway.protection.value_digests import LONGEST_VALUE
-from gateway.receipts import OPERATIONS, OUTCOMES
+from gateway.receipts.drafts import OPERATIONS, OUTCOMES
 
 Signature = Annotated[str, Field(pattern=r"^[0-9a-f]{128}$", description="Ed25519 over `hash`, in hex.")]
 KeyId = Annotated[str, Field(pattern=r"^key_[0-9a-f]{16}$", description="Id of the installation's signing key.")]

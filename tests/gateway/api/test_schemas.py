@@ -11,7 +11,7 @@ from gateway.api.schemas.errors import CODES, LISTENER_CODES
 from gateway.api.schemas.operations import OPERATIONS
 from gateway.api.schemas.receipts import AnchorReply, ReceiptReply, VerificationReply
 from gateway.errors import GatewayError
-from gateway.receipts import OutcomeDraft
+from gateway.receipts.drafts import OutcomeDraft
 from tests.conftest import ROOT
 from tests.gateway.receipt_log.support import OPERATOR, draft, opened
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from addons.certificate_authority import make_authority
-from gateway.receipt_log import ReceiptLog
-from gateway.receipts import OutcomeDraft
+from gateway.receipt_log.log import ReceiptLog
+from gateway.receipts.drafts import OutcomeDraft
 from tests.gateway.cli.support import DEFAULT, Command
 from tests.gateway.receipt_log.support import draft, opened
 

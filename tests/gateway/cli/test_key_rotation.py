@@ -9,11 +9,12 @@ import pytest
 
 from gateway.config.settings import SettingsError
 from gateway.errors import Unavailable
-from gateway.receipt_log import ReceiptLog, signing_key
+from gateway.receipt_log import signing_key
+from gateway.receipt_log.log import ReceiptLog
 from gateway.receipt_log.signing_key import FILE, NEXT, load_signer, signer_of
-from gateway.receipts import Signer
 from gateway.receipts.checkpoint import sign_checkpoint
 from gateway.receipts.records import seal
+from gateway.receipts.signing import Signer
 from gateway.store import open_store
 from tests.conftest import vectors
 from tests.gateway.cli.support import DEFAULT, Command, checked

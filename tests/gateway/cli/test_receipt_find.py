@@ -9,7 +9,7 @@ import pytest
 from gateway.config.installation_key import FILE, installation_key
 from gateway.config.settings import load_settings
 from gateway.protection.value_digests import LONGEST_VALUE, ValueDigests
-from gateway.receipt_log import ReceiptLog
+from gateway.receipt_log.log import ReceiptLog
 from tests.gateway.cli.support import DEFAULT, Command
 from tests.gateway.receipt_log.support import draft, opened
 

@@ -13,9 +13,11 @@ from typing import Any
 import pytest
 
 from gateway.errors import Unavailable
-from gateway.receipt_log import ReceiptLog, pruning
+from gateway.receipt_log import pruning
+from gateway.receipt_log.log import ReceiptLog
 from gateway.receipt_log.signing_key import load_signer
-from gateway.receipts import OutcomeDraft, records
+from gateway.receipts import records
+from gateway.receipts.drafts import OutcomeDraft
 from tests.gateway.cli.support import DEFAULT, Command, checked
 from tests.gateway.receipt_log.support import OPERATOR, draft, opened, sql
 

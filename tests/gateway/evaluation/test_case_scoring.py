@@ -2,7 +2,9 @@
 
 import pytest
 
-from gateway.evaluation import Case, LabelMap, score_cases
+from gateway.evaluation.case_scoring import score_cases
+from gateway.evaluation.labels import LabelMap
+from gateway.evaluation.loader import Case
 from tests.gateway.evaluation.words import Words, seeker
 
 LABELS = LabelMap.parse(

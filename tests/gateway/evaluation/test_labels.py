@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from gateway.errors import Unprocessable
-from gateway.evaluation import LabelMap, Treatment
+from gateway.evaluation.labels import LabelMap, Treatment
 from tests.tables import table
 
 CASES = table(__file__)

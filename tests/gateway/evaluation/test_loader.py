@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import Unprocessable
-from gateway.evaluation import Case, Document, GoldSpan, read_lines
+from gateway.evaluation.loader import Case, Document, GoldSpan, read_lines
 
 VECTORS = Path(__file__).resolve().parents[2] / "vectors" / "evaluation"
 REFUSED: list[dict[str, str]] = json.loads((VECTORS / "refused.json").read_text("utf-8"))

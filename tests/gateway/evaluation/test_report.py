@@ -5,18 +5,12 @@ from base64 import b64encode
 from hashlib import sha256
 from html.parser import HTMLParser
 
-from gateway.evaluation import (
-    CasesScore,
-    Disagreement,
-    DocumentsScore,
-    EntityScore,
-    Evaluated,
-    Finding,
-    GoldSpan,
-    Kind,
-    TypeScore,
-    html_report,
-)
+from gateway.evaluation.case_scoring import CasesScore, EntityScore
+from gateway.evaluation.disagreements import Disagreement, Kind
+from gateway.evaluation.figures import DocumentsScore, TypeScore
+from gateway.evaluation.loader import GoldSpan
+from gateway.evaluation.predictor import Finding
+from gateway.evaluation.report import Evaluated, html_report
 
 HOSTILE = "<script>alert(1)</script> \"><img src=x onerror=alert(2)> ' & \u202etxt.exe\u202c \x00 Jane Roe </pre>"
 

@@ -7,7 +7,7 @@ from typing import Self
 from gateway.config.locations import BUILTIN_POLICIES
 from gateway.detection import EntityType
 from gateway.detection.engines import Finder
-from gateway.evaluation import Predictor
+from gateway.evaluation.predictor import Predictor
 from gateway.models import Entity, PrivacyMode
 from gateway.policy.registry import PolicyRegistry
 from gateway.protection.protector import Protector

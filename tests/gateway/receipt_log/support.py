@@ -11,9 +11,9 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from gateway.models import Caller, PolicyRef, Scope
-from gateway.receipt_log import ReceiptLog
+from gateway.receipt_log.log import ReceiptLog
 from gateway.receipt_log.signing_key import load_signer
-from gateway.receipts import ReceiptDraft
+from gateway.receipts.drafts import ReceiptDraft
 from gateway.store import open_store
 from tests.gateway.receipts.verifier import check_checkpoint, check_record, tree_root
 

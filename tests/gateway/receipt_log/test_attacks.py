@@ -27,8 +27,8 @@ from gateway.errors import Unavailable
 from gateway.receipt_log.audit import audit
 from gateway.receipt_log.checkpoint_file import FILE, read_checkpoint
 from gateway.receipt_log.signing_key import load_signer
-from gateway.receipts import Signer
 from gateway.receipts.checkpoint import sign_checkpoint
+from gateway.receipts.signing import Signer
 from gateway.store import open_read_only
 from tests.conftest import ROOT
 from tests.gateway.receipt_log.support import OPERATOR, draft, opened, raw_rows, reference_check, sql

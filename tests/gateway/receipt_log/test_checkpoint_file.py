@@ -13,9 +13,10 @@ from gateway.api.app import create_app
 from gateway.config.settings import SettingsError, load_settings
 from gateway.container import Container
 from gateway.errors import Unavailable
-from gateway.receipt_log import ReceiptLog, checkpoint_file
+from gateway.receipt_log import checkpoint_file
 from gateway.receipt_log.audit import audit
 from gateway.receipt_log.checkpoint_file import FILE, read_checkpoint, write_checkpoint
+from gateway.receipt_log.log import ReceiptLog
 from gateway.receipt_log.signing_key import load_signer
 from gateway.receipts.checkpoint import sign_checkpoint, verify_checkpoint
 from gateway.store import open_read_only

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 WRITER = """
 import asyncio, sys
 from pathlib import Path
-from gateway.receipts import OutcomeDraft
+from gateway.receipts.drafts import OutcomeDraft
 from tests.gateway.receipt_log.support import draft, opened
 
 async def client(log, count):

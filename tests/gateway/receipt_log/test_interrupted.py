@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from gateway.receipt_log import ReceiptLog
 from gateway.receipt_log.interrupted import FILE, Interrupted
+from gateway.receipt_log.log import ReceiptLog
 from gateway.receipt_log.signing_key import load_signer
-from gateway.receipts import OutcomeDraft
-from gateway.receipts.drafts import EXCHANGES, OPERATIONS
+from gateway.receipts.drafts import EXCHANGES, OPERATIONS, OutcomeDraft
 from gateway.store import open_store
 from tests.gateway.receipt_log.support import OPERATOR, draft, opened
 

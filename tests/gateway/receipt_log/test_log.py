@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import Conflict, NotFound, Unavailable
-from gateway.receipt_log import ReceiptLog
 from gateway.receipt_log import log as receipt_log
+from gateway.receipt_log.log import ReceiptLog
 from gateway.receipt_log.signing_key import load_signer
-from gateway.receipts import OutcomeDraft
 from gateway.receipts.checkpoint import verifier_key
+from gateway.receipts.drafts import OutcomeDraft
 from gateway.store import Repositories, Store
 from gateway.store.sqlite.writer import SUBMIT_LIMIT
 from gateway.usage import usage

@@ -9,7 +9,8 @@ import pytest
 from gateway.receipt_log.audit import verify_receipt
 from gateway.receipt_log.checkpoint_file import FILE, read_checkpoint
 from gateway.receipt_log.signing_key import load_signer
-from gateway.receipts import OutcomeDraft, Verification
+from gateway.receipts.drafts import OutcomeDraft
+from gateway.receipts.verify import Verification
 from gateway.store import Receipts, open_read_only
 from tests.conftest import vectors
 from tests.gateway.receipt_log.support import OPERATOR, draft, opened, sql

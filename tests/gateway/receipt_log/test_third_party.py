@@ -18,11 +18,11 @@ from tlog_scales.tlog import (
     InclusionProofInvalid,
 )
 
-from gateway.receipt_log import ReceiptLog
 from gateway.receipt_log.audit import prove, prove_extension
+from gateway.receipt_log.log import ReceiptLog
 from gateway.receipt_log.signing_key import load_signer
-from gateway.receipts import Signer
 from gateway.receipts.checkpoint import verifier_key
+from gateway.receipts.signing import Signer
 from gateway.store import open_read_only
 from tests.gateway.receipt_log.support import draft, opened
 from tests.gateway.receipts.verifier import canonical_form

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import Unavailable
-from gateway.receipt_log import ReceiptLog
 from gateway.receipt_log.checkpoint_file import FILE
+from gateway.receipt_log.log import ReceiptLog
 from gateway.receipt_log.signing_key import load_signer
 from gateway.receipt_log.tree import IncompleteTree, StoredTree
 from gateway.receipts.merkle import extends

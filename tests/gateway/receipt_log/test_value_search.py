@@ -8,10 +8,11 @@ import pytest
 
 from gateway.errors import Conflict
 from gateway.protection.value_digests import MOST_VALUES, ValueDigests
-from gateway.receipt_log import ReceiptLog
+from gateway.receipt_log.log import ReceiptLog
 from gateway.receipt_log.signing_key import load_signer
 from gateway.receipt_log.value_search import FoundReceipts
-from gateway.receipts import OutcomeDraft, records
+from gateway.receipts import records
+from gateway.receipts.drafts import OutcomeDraft
 from tests.gateway.receipt_log.support import ANNA, OPERATOR, draft, opened, reference_check, sql
 
 DIGESTS = ValueDigests(bytes(32))

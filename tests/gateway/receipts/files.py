@@ -19,8 +19,9 @@ import orjson
 from gateway.receipt_log.audit import prove, prove_extension
 from gateway.receipt_log.export import export
 from gateway.receipt_log.signing_key import load_signer
-from gateway.receipts import OutcomeDraft, Signer
 from gateway.receipts.checkpoint import sign_checkpoint
+from gateway.receipts.drafts import OutcomeDraft
+from gateway.receipts.signing import Signer
 from gateway.store import open_read_only
 from tests.conftest import ROOT
 from tests.gateway.receipt_log.support import draft, opened

@@ -7,8 +7,8 @@ import pytest
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from gateway.receipts import Signer
 from gateway.receipts.checkpoint import ORIGIN, sign_checkpoint, verifier_key, verify_checkpoint
+from gateway.receipts.signing import Signer
 from tests.gateway.receipts.verifier import check_checkpoint
 
 ROOT_HASH = b"\xab" * 32

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from cryptography.exceptions import InvalidSignature
 
-from gateway.receipts import OutcomeDraft
+from gateway.receipts.drafts import OutcomeDraft
 from tests.conftest import ROOT
 from tests.gateway.receipt_log.support import OPERATOR, draft, opened
 

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.models import Action, PolicyRef, RiskLevel, RouteDecision
-from gateway.receipts import OPERATIONS, OUTCOMES, OutcomeDraft
-from gateway.receipts.drafts import GUARD_KINDS
+from gateway.receipts.drafts import GUARD_KINDS, OPERATIONS, OUTCOMES, OutcomeDraft
 from gateway.receipts.records import canonical_form, outcome_body, receipt_body
 from tests.conftest import vectors
 from tests.gateway.receipt_log.support import draft

@@ -7,8 +7,9 @@ import pytest
 
 from gateway.errors import Conflict
 from gateway.models import ReceiptRef
-from gateway.receipt_log import ReceiptLog
-from gateway.receipts import OutcomeDraft, attach_to_errors
+from gateway.receipt_log.log import ReceiptLog
+from gateway.receipts.drafts import OutcomeDraft
+from gateway.receipts.records import attach_to_errors
 from tests.gateway.receipt_log.support import ANNA, draft
 
 

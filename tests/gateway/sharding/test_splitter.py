@@ -16,7 +16,8 @@ from gateway.placeholders import Placeholders, RestoreScope, looks_like_placehol
 from gateway.placeholders.grammar import encode_tag
 from gateway.policy.model import Policy
 from gateway.policy.registry import PolicyRegistry
-from gateway.sharding import Sharded, compartment_key, rejoin, shard
+from gateway.sharding.outline import rejoin
+from gateway.sharding.splitter import Sharded, compartment_key, shard
 from gateway.text.fields import Span
 from gateway.text.token_estimate import estimate
 from tests.gateway.sharding.documents import Document, documents

@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 
 from gateway.detection import builtin_detector
-from gateway.evaluation import Document, GoldSpan, LabelMap, Predictor, read_lines, score_documents
+from gateway.evaluation.document_scoring import score_documents
+from gateway.evaluation.labels import LabelMap
+from gateway.evaluation.loader import Document, GoldSpan, read_lines
+from gateway.evaluation.predictor import Predictor
 from gateway.models import PrivacyMode
 from tests.gateway.evaluation.words import Words, seeker
 

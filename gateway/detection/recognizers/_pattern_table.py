@@ -5,7 +5,7 @@ count. `[types]` defines the types that no module does: `AGE = { group = "person
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
@@ -13,11 +13,11 @@ from pydantic import BaseModel, TypeAdapter
 from gateway.detection.alphabet import LETTERS
 from gateway.detection.data_files import expand, one_line, read_toml
 from gateway.detection.entropy import phrases
-from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer, Validator
+from gateway.detection.recognizer import EntityType, Pattern, PatternRecognizer, Validator
 from gateway.detection.recognizers import _validators
 from gateway.detection.recognizers._address_parts import CANADIAN_POSTCODE
 from gateway.detection.recognizers._dates import BIRTH_DATE, BIRTH_MONTH, MONTH, birth_date
-from gateway.detection.recognizers._samples import filled
+from gateway.detection.recognizers._samples import examples
 from gateway.detection.recognizers._street_words import US_STATES
 
 _PATTERN = TypeAdapter(Pattern)
@@ -37,8 +37,7 @@ class _Recognizer(BaseModel, extra="forbid", frozen=True):
     `patterns`: of tables, or the expressions alone, with the `score` here. The group is the first if there is any.
     `context`: phrases, written with commas. `validator`: a function of `_validators`, or one
     that the module passes.
-    `examples`: by least score, texts in which the recognizer must find the value between `⟦` and `⟧`; under `none`,
-    texts in which it must find nothing. `{base62:32}` stands for so many characters of that alphabet.
+    `examples`: as `_samples` describes.
     """
 
     id: str
@@ -74,8 +73,7 @@ def pattern_table(
             phrases(expand(row.context, entries)) if row.context else (),
             named[row.validator] if row.validator else None,
             row.blobs,
-            tuple(_examples(row.examples)),
-            tuple(map(filled, row.examples["none"])),
+            *examples(row.examples),
         )
         for row in rows
     )
@@ -87,10 +85,3 @@ def _compose(row: Mapping[str, Any] | str, score: float | None, entries: Mapping
         fields[name] = one_line(expand(fields[name], entries))
     fields.setdefault("group", int(_HAS_GROUP.search(_NO_SIGNS.sub(".", fields["regex"])) is not None))
     return _PATTERN.validate_python(fields)
-
-
-def _examples(texts: Mapping[str, Sequence[str]]) -> Iterator[Example]:
-    for score, marked in texts.items():
-        for text in marked if score != "none" else ():
-            before, value, after = re.split("[⟦⟧]", filled(text))
-            yield Example(before + value + after, value, score=float(score))

@@ -1,7 +1,16 @@
-"""Generates example values in the form of live secrets. They are computed, so that no file contains one."""
+"""Reads recognizers' examples in tables, and computes values in the form of live secrets, so that no file has one.
+
+Under a type, a least score (default: 0.5) or both are texts in which the value between `⟦` and `⟧` must be found; under
+`none`, texts in which nothing must be. `{base62:32}` stands for so many characters of that alphabet.
+"""
 
 import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import shake_256
+
+from gateway.detection.data_files import read_toml
+from gateway.detection.normalized_text import NormalizedText
+from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 DIGITS = "0123456789"
@@ -31,3 +40,26 @@ def sample(length: int, alphabet: str = BASE62) -> str:
 def filled(text: str) -> str:
     """Replaces each `{base62:32}` by a sample of that alphabet and length."""
     return _COMPUTED.sub(lambda found: sample(int(found[2]), _ALPHABETS[found[1]]), text)
+
+
+def examples(texts: Mapping[str, Sequence[str]]) -> tuple[tuple[Example, ...], tuple[str, ...]]:
+    """Returns the examples and the counter-examples of such a table."""
+    found: list[Example] = []
+    for key in texts.keys() - {"none"}:
+        type_name, score = re.fullmatch(r"([A-Z_]*) ?([\d.]*)", key).groups()  # type: ignore[union-attr]
+        for text in texts[key]:
+            before, value, after = re.split("[⟦⟧]", filled(text))
+            found.append(Example(before + value + after, value, type_name, float(score or 0.5)))
+    return tuple(found), tuple(map(filled, texts["none"]))
+
+
+def with_examples(
+    file: str,
+    id: str,
+    types: Iterable[EntityType],
+    prefilters: Iterable[str],
+    function: Callable[[NormalizedText, Sequence[int]], Iterable[Match]],
+) -> FunctionRecognizer:
+    """Returns a recognizer with the examples of the same id in a module's table."""
+    own = examples(read_toml(file)["examples"][id])
+    return FunctionRecognizer(id, tuple(types), tuple(prefilters), function, *own)

@@ -7,8 +7,9 @@ what it is, down to a house with a number: `上海市静安区南京西路1266�
 from collections.abc import Iterator, Sequence
 
 from gateway.detection.normalized_text import NormalizedText
-from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
+from gateway.detection.recognizer import Match, compile_pattern
 from gateway.detection.recognizers._pattern_table import pattern_table
+from gateway.detection.recognizers._samples import with_examples
 from gateway.detection.recognizers.postal_address import STREET_ADDRESS
 
 _SCORE = 0.8
@@ -30,6 +31,7 @@ _JAPANESE = (
     rf"{_NUMBER}{_BLOCK}(?:{_NUMBER}(?:{_BLOCK}|号室?)?){{0,4}}"
     r"(?: ?[\p{Han}\p{Hiragana}\p{Katakana}ー・A-Za-z]{2,20} ?\d{1,4}号室?)?"
 )
+
 _JAPANESE_GATE = r"[市区町村郡][^\s、。,;]* ?(?:\d|[一二三四五六七八九十])(?:丁目|番|-|の)"
 
 _IN_CHINESE, _IN_JAPANESE = 0, 1
@@ -60,22 +62,6 @@ def _after_lead(data: bytes, start: int, end: int) -> int:
 
 
 RECOGNIZERS = (
-    FunctionRecognizer(
-        "address.scripts",
-        (STREET_ADDRESS,),
-        (_CHINESE_GATE, _JAPANESE_GATE),
-        _find,
-        examples=(
-            Example("住在上海市静安区南京西路1266号。", "上海市静安区南京西路1266号"),
-            Example(
-                "收件地址:广东省深圳市南山区科技园路18号3栋2单元1201室", "广东省深圳市南山区科技园路18号3栋2单元1201室"
-            ),
-            Example("寄到了赣州市于都县长征大道12号", "赣州市于都县长征大道12号"),
-        ),
-        counter_examples=(
-            "这条路有3号线和5号线",
-            "第三届会议在1号厅举行",
-        ),
-    ),
+    with_examples(__file__, "address.scripts", (STREET_ADDRESS,), (_CHINESE_GATE, _JAPANESE_GATE), _find),
     *pattern_table(__file__, (STREET_ADDRESS,)),
 )

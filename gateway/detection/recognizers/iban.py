@@ -8,7 +8,8 @@ from stdnum import numdb
 
 from gateway.detection.entropy import inside_blob
 from gateway.detection.normalized_text import NormalizedText
-from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
+from gateway.detection.recognizer import EntityType, Match, compile_pattern
+from gateway.detection.recognizers._samples import with_examples
 
 IBAN_CODE = EntityType("IBAN_CODE", "financial", "An international bank account number.")
 
@@ -23,6 +24,7 @@ _NAMED = re.compile(
     rb"(?i)\b(?:iban|bankverbindung|konto(?:nummer)?|account|compte|cuenta|conto|conta|rekening(?:nummer)?|rachun(?:ek|ku))\b"
     rb"[^\w]{0,4}(?:(?:is|ist|est|es|nr|no|number|nummer)\b[^\w]{0,4})?\Z"
 )
+
 _NEAR = 32
 _DROP = str.maketrans("", "", _SIGNS)
 _SIGN_BYTES = _SIGNS.encode()
@@ -83,20 +85,4 @@ def _country(code: str) -> tuple[int, re.Pattern[str]]:
     return 4 + sum(int(length) for length, _ in parts), form
 
 
-RECOGNIZERS = (
-    FunctionRecognizer(
-        "iban",
-        (IBAN_CODE,),
-        (_PREFILTER,),
-        _find,
-        examples=(
-            Example("IBAN DE89 3704 0044 0532 0130 00 please", "DE89 3704 0044 0532 0130 00"),
-            Example("gb82west12345698765432", "gb82west12345698765432"),
-            Example("NL91-ABNA-0417-1643-00", "NL91-ABNA-0417-1643-00"),
-        ),
-        counter_examples=(
-            "DE88 3704 0044 0532 0130 00",
-            "XX89370400440532013000",
-        ),
-    ),
-)
+RECOGNIZERS = (with_examples(__file__, "iban", (IBAN_CODE,), (_PREFILTER,), _find),)

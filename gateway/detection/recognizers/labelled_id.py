@@ -10,9 +10,10 @@ from collections.abc import Iterator, Sequence
 
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.prefilter import PatternSet
-from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
+from gateway.detection.recognizer import Match, compile_pattern
 from gateway.detection.recognizers._id_labels import LABELS, Label, label_expression, thing_expression
 from gateway.detection.recognizers._id_values import VALUE, has_enough_digits, is_distinctive, plausible
+from gateway.detection.recognizers._samples import with_examples
 
 _COPULA = r"(?:is|was|are|reads|to|ist|war|lautet|est|était|es|era|è|é|foi|are|sono|has been|wurde)"
 _IN_CHARACTERS = "[是为為は]"
@@ -43,6 +44,7 @@ _BOOKED = (
     rf"(?:\b|_)((?i:{label_expression([LABELS['BOOKING_REFERENCE']])}))(?i:{_BETWEEN})"
     r"([A-Z]{6})\b"
 )
+
 # "The file number limit is 1024": the label does not announce this number.
 _OTHER_QUANTITY = compile_pattern(
     r"(?i)\b(?:limit|count|length|format|prefix|suffix|range|size|field|column|max(?:imum)?|min(?:imum)?|digits?"
@@ -127,21 +129,4 @@ def _label(text: bytes, *, named: bool) -> Label | None:
     return known[min(hits)] if hits else None
 
 
-RECOGNIZERS = (
-    FunctionRecognizer(
-        "labelled.id",
-        tuple(label.type for label in _LABELS),
-        (_LABEL, _STATED),
-        _find,
-        examples=(
-            Example("Customer ID: C-48213", "C-48213", "CUSTOMER_ID"),
-            Example("n° de dossier : 2023-00418", "2023-00418", "CASE_NUMBER"),
-            Example("matricola 0451278", "0451278", "EMPLOYEE_ID"),
-            Example("order number 4711-88213", "4711-88213", "ORDER_NUMBER", score=0.3),
-        ),
-        counter_examples=(
-            "customer number two",
-            "订单编号规则 2024",
-        ),
-    ),
-)
+RECOGNIZERS = (with_examples(__file__, "labelled.id", (label.type for label in _LABELS), (_LABEL, _STATED), _find),)

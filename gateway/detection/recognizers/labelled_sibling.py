@@ -8,8 +8,9 @@ from functools import cache
 
 from gateway.detection.data_files import word_lists
 from gateway.detection.normalized_text import NormalizedText
-from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
+from gateway.detection.recognizer import Match, compile_pattern
 from gateway.detection.recognizers._columns import TYPES, Column, column_of
+from gateway.detection.recognizers._samples import with_examples
 
 _VALUE = (
     r"""(?:["'](?:value|number|extension|id_?(?:value|number))["']\s*:\s*["']?|<(?:\w+:)?(?:value|number)>\s*"""
@@ -21,6 +22,7 @@ _KIND = re.compile(
     rb"""|<(?:\w+:)?(?:code|text|display|system|type|kind|name)(?:>\s*([^<>\n]{1,80})\s*<|[^<>]*\svalue="([^"]{1,120})")"""
     rb"""|\sroot="([\d.]+)"|<(?:\w+:)?(patientRole)\b"""
 )
+
 _TAG = re.compile(rb"<(?P<close>/?)[\w:]+[^<>]*?(?P<alone>/?)>")
 _REACH = 600
 _CODED = {code: name for name, codes in word_lists(__file__).items() for code in codes}
@@ -75,27 +77,4 @@ def _type(kind: str, value: str, column_of: Callable[[str], Column | None], *, c
     return None
 
 
-_FHIR = '{"resourceType": "Patient", "identifier": [{"type": {"coding": [{"code": "MR"}]}, "value": "40817"}]}'
-
-RECOGNIZERS = (
-    FunctionRecognizer(
-        "labelled.sibling",
-        _TYPES,
-        (_VALUE,),
-        _find,
-        examples=(
-            Example(_FHIR, "40817", "MEDICAL_RECORD_NUMBER"),
-            Example(
-                '{"identifier": [{"value": "40817", "system": "urn:clinic:mrn"}]}', "40817", "MEDICAL_RECORD_NUMBER"
-            ),
-            Example('{"kind": "Customer ID", "value": 40817123}', "40817123", "CUSTOMER_ID"),
-            Example('<patientRole><id extension="40817" root="1.2.3"/>', "40817", "MEDICAL_RECORD_NUMBER"),
-            Example('<p><id root="2.16.840.1.113883.4.1" extension="219099998"/></p>', "219099998", "US_SSN"),
-        ),
-        counter_examples=(
-            '{"code": "MR", "country": "Mauritania", "value": "40817"}',
-            '[{"type": "passport", "label": "Passport"}, {"label": "Width", "value": "40817"}]',
-            '<ClinicalDocument><id root="1.2.3" extension="40817"/></ClinicalDocument>',
-        ),
-    ),
-)
+RECOGNIZERS = (with_examples(__file__, "labelled.sibling", _TYPES, (_VALUE,), _find),)

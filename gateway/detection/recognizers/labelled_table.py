@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from gateway.detection.normalized_text import NormalizedText
-from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
+from gateway.detection.recognizer import Match, compile_pattern
 from gateway.detection.recognizers._columns import ENDINGS, TYPES, columns_of, in_cells
+from gateway.detection.recognizers._samples import with_examples
 from gateway.detection.recognizers._tables import copied_rows, inserted_rows, rows_below
 
 # With a separator after the word, or before it at the end of the line.
@@ -27,26 +28,4 @@ def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
         yield from in_cells(find(normalized.data, columns_of=columns_of))
 
 
-_INTO = "INSERT INTO users (id, name, phone, ssn) VALUES "
-
-RECOGNIZERS = (
-    FunctionRecognizer(
-        "labelled.table",
-        TYPES,
-        (_PREFILTER, _INSERT, _COPY),
-        _find,
-        examples=(
-            Example(
-                f"{_INTO}(1, 'Jane Doe', '2175550142', '536904399'), (2, 'O''Hara', NULL, '219099998');",
-                "219099998",
-                "US_SSN",
-            ),
-            Example("COPY t (id, dob) FROM stdin;\n7\t1985-12-04\n\\.\n", "1985-12-04", "DATE_OF_BIRTH"),
-            Example("id,first_name,dob\n1,Zaphod,1985-12-04\n", "Zaphod", "PERSON"),
-        ),
-        counter_examples=(
-            "INSERT INTO settings (key, value) VALUES ('max_upload', '1048576')",
-            "name,version\nnumpy,2.1.0\n",
-        ),
-    ),
-)
+RECOGNIZERS = (with_examples(__file__, "labelled.table", TYPES, (_PREFILTER, _INSERT, _COPY), _find),)

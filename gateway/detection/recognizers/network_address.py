@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gateway.detection.normalized_text import NormalizedText
-from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
+from gateway.detection.recognizer import EntityType, Match, compile_pattern
+from gateway.detection.recognizers._samples import with_examples
 
 IP_ADDRESS = EntityType("IP_ADDRESS", "network", "An IPv4 or IPv6 address or network.")
 MAC_ADDRESS = EntityType("MAC_ADDRESS", "device", "The hardware address of a network interface.")
@@ -39,6 +40,7 @@ _OF_NETWORKS = compile_pattern(
     r"(?i)ip|addr|host|net|server|client|peer|gateway|remote|local|router|proxy|node|dns|src|dst|source|dest|origin|from"
     r"|target|visitor|attacker|victim|user|cidr"
 )
+
 _REQUIRED_REACH = 160
 _COMPARED = (b"=", b" ")
 # The revision of a package of Debian or Fedora after its version: `-1ubuntu2`, `-2+b1`, `+dfsg-1`, `-3.fc40`.
@@ -188,36 +190,6 @@ def _find_mac(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match
 
 
 RECOGNIZERS = (
-    FunctionRecognizer(
-        "network.ip",
-        (IP_ADDRESS,),
-        (_V4_PREFILTER, _V6_PREFILTER),
-        _find_ip,
-        examples=(
-            Example("from 41.173.96.26 at noon", "41.173.96.26", score=0.9),
-            Example("subnet 192.168.1.0/24.", "192.168.1.0/24"),
-            Example("[2400:c401::5054:ff:fe1b:b031]:80", "2400:c401::5054:ff:fe1b:b031", score=0.9),
-            Example("localhost 127.0.0.1", "127.0.0.1", score=0.1),
-            Example("all of 10.0.0.0/8", "10.0.0.0/8", score=0.1),
-        ),
-        counter_examples=(
-            "version 1.2.3.4",
-            "v10.0.19.45",
-        ),
-    ),
-    FunctionRecognizer(
-        "network.mac",
-        (MAC_ADDRESS,),
-        (_MAC_PREFILTER, _CISCO_PREFILTER),
-        _find_mac,
-        examples=(
-            Example("MAC 00:1A:2B:3C:4D:5E", "00:1A:2B:3C:4D:5E"),
-            Example("0d-B3-4a-6A-d9-cF", "0d-B3-4a-6A-d9-cF"),
-            Example("Cisco 0012.3456.789a", "0012.3456.789a"),
-        ),
-        counter_examples=(
-            "FF:FF:FF:FF:FF:FF",
-            "00:1A:2B:3C:4D",
-        ),
-    ),
+    with_examples(__file__, "network.ip", (IP_ADDRESS,), (_V4_PREFILTER, _V6_PREFILTER), _find_ip),
+    with_examples(__file__, "network.mac", (MAC_ADDRESS,), (_MAC_PREFILTER, _CISCO_PREFILTER), _find_mac),
 )

@@ -12,8 +12,9 @@ from pydantic import BaseModel
 from gateway.detection.alphabet import LETTERS
 from gateway.detection.data_files import expand, expressions, one_line, read_toml, word_lists
 from gateway.detection.normalized_text import NormalizedText
-from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
+from gateway.detection.recognizer import EntityType, Match, compile_pattern
 from gateway.detection.recognizers._pattern_table import pattern_table
+from gateway.detection.recognizers._samples import with_examples
 
 PERSON = EntityType("PERSON", "person", "The name of a person.")
 
@@ -35,6 +36,7 @@ _CUES = tuple(
     _Cue.model_validate({**cue, "name": name, "regex": one_line(expand(cue["regex"], _PARTS))})
     for name, cue in _DATA["cues"].items()
 )
+
 _WORDS = word_lists(__file__)
 NO_NAMES, PARTICLES = _WORDS["no_names"], _WORDS["particles"]
 """Words that occur where names do, and those in lower case inside of names."""
@@ -214,37 +216,7 @@ def _name_score(words: list[str], cue: _Cue, after: bytes) -> float | None:
 
 
 RECOGNIZERS = (
-    FunctionRecognizer(
-        "person.announced",
-        (PERSON,),
-        _PREFILTERS,
-        _find,
-        examples=(
-            Example("my name is john smith", "john smith"),
-            Example("Dear Jane,\nthank you", "Jane"),
-            Example("Mr. John F. Kennedy's speech", "John F. Kennedy"),
-            Example("Patient: Max Mustermann, born", "Max Mustermann"),
-            Example("Ik sprak mevrouw van den Berg gisteren", "van den Berg"),
-            Example("po rozmowie z panem Gajdą", "Gajdą"),
-        ),
-        counter_examples=(
-            "Dear Sir or Madam,",
-            "meets Dr. House criteria",
-            "I'm sorry, I'm happy, I'm Canadian and this is important.",
-            "my name is on the list",
-            "my name is too long to fit",
-        ),
-    ),
-    FunctionRecognizer(
-        "person.initial",
-        (PERSON,),
-        (rf"{_INITIAL_TITLE}\.?[ \x{{a0}}]\p{{Lu}}[^\w]",),
-        _initials,
-        examples=(
-            Example("On Monday Mrs G. went home.", "G"),
-            Example("He had met Mr K. before. K claimed that it was his.", "K"),
-        ),
-        counter_examples=("Appendix B, vitamin K", "Dr. K, Gen. Z and MS E", "K claimed that"),
-    ),
+    with_examples(__file__, "person.announced", (PERSON,), _PREFILTERS, _find),
+    with_examples(__file__, "person.initial", (PERSON,), (rf"{_INITIAL_TITLE}\.?[ \x{{a0}}]\p{{Lu}}[^\w]",), _initials),
     *pattern_table(__file__, (PERSON,)),
 )

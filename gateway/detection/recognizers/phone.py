@@ -9,8 +9,6 @@ from gateway.detection.entropy import inside_blob, periodic_skip
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import (
     EntityType,
-    Example,
-    FunctionRecognizer,
     Match,
     compile_pattern,
     near_context,
@@ -18,11 +16,12 @@ from gateway.detection.recognizer import (
 from gateway.detection.recognizers._checks import is_date, luhn
 from gateway.detection.recognizers._phone_lookalikes import is_of_programs, is_thousands
 from gateway.detection.recognizers._phone_plans import is_national, is_possible, is_valid
+from gateway.detection.recognizers._samples import with_examples
 from gateway.detection.recognizers.payment_card import grouped_card
 
 PHONE_NUMBER = EntityType("PHONE_NUMBER", "contact", "A phone or fax number.")
 
-_WORDS = {name: words.replace(" ", r"[\s_-]?") for name, words in expressions(read_toml(__file__)).items()}
+_WORDS = {name: words.replace(" ", r"[\s_-]?") for name, words in expressions(read_toml(__file__)["parts"]).items()}
 
 # One number has few separators between its digits, and several spaces separate two numbers.
 _PREFILTER = r"\d(?:[ .\-/()]{0,3}\d){6}"
@@ -41,6 +40,7 @@ _SURE = (
     r"(?:\+|\b00)[ ]?\(?[1-9](?:[ .\-/()]{0,3}\d){5,14}"
     r"|(?:\b1[ .\-]{1,2})?(?:\(\d{3}\)[ .\-]{0,2}|\b\d{3}[ .\-])\d{3}[ .\-]\d{4}\b"
 )
+
 _CANDIDATE = compile_pattern(rf"(?:{_SURE}|\(?\b\d(?:[ .\-/()]{{0,3}}\d){{6,14}}){_EXTENSION}")
 # In texts without a context word, unseparated digits count only if they start like a national number.
 _PARTED = r"\(?\b\d{1,6}[ .\-/()]{1,3}\d(?:[ .\-/()]{0,3}\d){2,14}|\b(?:0[1-9]\d{8,9}|[2-9]\d{2}[2-9]\d{6})\b"
@@ -331,26 +331,4 @@ def _any_date(year: str, one: str, other: str) -> bool:
     return any(is_date(full, month, day) for month, day in ((int(one), int(other)), (int(other), int(one))))
 
 
-RECOGNIZERS = (
-    FunctionRecognizer(
-        "phone",
-        (PHONE_NUMBER,),
-        (_PREFILTER, _SHORT, _SHORT_LINE),
-        _find,
-        examples=(
-            Example("My US number is (415) 555-0132.", "(415) 555-0132"),
-            Example("intl +1 415 555 0132 4012888888881881", "+1 415 555 0132"),
-            Example("+44 (20) 7123 4567", "+44 (20) 7123 4567", score=1.0),
-            Example("Brazil: +55 11 98456 5666", "+55 11 98456 5666", score=1.0),
-            Example("0049 30 123456", "0049 30 123456", score=1.0),
-            Example("Tel. 030 / 901820", "030 / 901820", score=0.9),
-        ),
-        counter_examples=(
-            "tool_call_id: call_48213077",
-            "2024-01-15 12:30",
-            "15.01.2024",
-            "ISBN 978-3-16-148410-0",
-            "1 234 567 people",
-        ),
-    ),
-)
+RECOGNIZERS = (with_examples(__file__, "phone", (PHONE_NUMBER,), (_PREFILTER, _SHORT, _SHORT_LINE), _find),)

@@ -12,9 +12,10 @@ from collections.abc import Iterator, Sequence
 from gateway.detection.alphabet import LETTERS
 from gateway.detection.entropy import word_set
 from gateway.detection.normalized_text import NormalizedText
-from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
+from gateway.detection.recognizer import EntityType, Match, compile_pattern
 from gateway.detection.recognizers._address_parts import CAPITAL, CONTACT, GAP, UNIT, address_end
 from gateway.detection.recognizers._dates import MONTH_NAMES
+from gateway.detection.recognizers._samples import with_examples
 from gateway.detection.recognizers._street_forms import FORMS, PREFILTERS, Form
 
 STREET_ADDRESS = EntityType("STREET_ADDRESS", "address", "A postal address, starting with the street or post box.")
@@ -37,6 +38,7 @@ _FIELD_ENDS = compile_pattern(
     rf"(?:\d|[A-Z\d]{{2}}|\p{{Ll}}{{3}})[.;!?] (\p{{Lu}}[{LETTERS}']+,? [\p{{Ll}}])"
     rf"|[.;] \p{{Lu}}[{LETTERS}]+:|{GAP}{CONTACT}"
 )
+
 # Abbreviations, whose full stop does not end a sentence.
 _ABBREVIATION = frozenset(b"gral avda prof cnel pres dott blvd bldg dept dipl sgto alte mons hnos".split())
 _DIGIT = re.compile(rb"[\dA-Z]\b[^\d]{0,4}$")
@@ -149,21 +151,5 @@ def _address_in_field(text: str) -> bool:
 
 
 RECOGNIZERS = (
-    FunctionRecognizer(
-        "address.postal",
-        (STREET_ADDRESS,),
-        tuple(prefilter for prefilter, _ in PREFILTERS),
-        _find,
-        examples=(
-            Example("I live at 221B Baker Street, London NW1 6XE.", "221B Baker Street, London NW1 6XE"),
-            Example(
-                "Ship to: 742 Evergreen Terrace, Springfield, IL 62704", "742 Evergreen Terrace, Springfield, IL 62704"
-            ),
-            Example("Hauptstraße 12a, 10115 Berlin", "Hauptstraße 12a, 10115 Berlin"),
-        ),
-        counter_examples=(
-            "20 people on the street",
-            "the road is 12 km long, 5 lanes",
-        ),
-    ),
+    with_examples(__file__, "address.postal", (STREET_ADDRESS,), (prefilter for prefilter, _ in PREFILTERS), _find),
 )

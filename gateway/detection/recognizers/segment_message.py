@@ -11,10 +11,11 @@ from pydantic import BaseModel
 from gateway.detection.data_files import read_toml
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.re2_expression import Expression
-from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
+from gateway.detection.recognizer import Match, compile_pattern
 from gateway.detection.recognizers._id_labels import LABELS
 from gateway.detection.recognizers._numbers.number import is_number
 from gateway.detection.recognizers._pattern_table import table_types
+from gateway.detection.recognizers._samples import with_examples
 from gateway.detection.recognizers.person_name import PERSON
 from gateway.detection.recognizers.phone import PHONE_NUMBER
 from gateway.detection.recognizers.postal_address import STREET_ADDRESS
@@ -39,6 +40,7 @@ _TABLES = tuple(
     )
     for name in names
 )
+
 _OTHERS = (PERSON, PHONE_NUMBER, STREET_ADDRESS, *_TABLES)
 _TYPES = {one.name: one for one in (*_OTHERS, *(label.type for label in LABELS.values()))}
 # Messages written by hand lack or repeat a field. Names and addresses in parts, and dates, show it.
@@ -98,7 +100,7 @@ class _Format(BaseModel, extra="forbid", frozen=True):
         return next((name for name, codes in self.kinds.items() if code in codes.split()), "")
 
 
-_FORMATS = tuple(_Format.model_validate(content) for content in read_toml(__file__).values())
+_FORMATS = tuple(_Format.model_validate(each) for name, each in read_toml(__file__).items() if name != "examples")
 _compiled = lru_cache(64)(compile_pattern)
 
 
@@ -139,26 +141,12 @@ def _shifted(data: bytes, spans: _Spans, fields: Sequence[tuple[str, str]]) -> I
     return candidates[hits.index(max(hits))]
 
 
-_PID = "PID|1||PATID1234^5^M11||JONES^WILLIAM^A^III||19610615|M|||1 MAIN ST^^AKRON^OH^44306||(216)555-0107|||S"
-
 RECOGNIZERS = (
-    FunctionRecognizer(
+    with_examples(
+        __file__,
         "segment_message",
-        tuple(_TYPES.values()),
-        tuple(one.prefilter.replace("<<names>>", "|".join(one.segments)) for one in _FORMATS),
+        _TYPES.values(),
+        (one.prefilter.replace("<<names>>", "|".join(one.segments)) for one in _FORMATS),
         _find,
-        examples=(
-            Example(_PID, "JONES^WILLIAM^A^III", "PERSON"),
-            Example(_PID, "19610615", "DATE_OF_BIRTH"),
-            Example("NM1*QC*1*DUCK*DAISY~", "DUCK"),
-            Example("PNA+PAT++++SU:DUCK:DAISY'", "DAISY"),
-            Example("BEGIN:VCARD\nN:DUCK;DAISY\nEND:VCARD", "DAISY"),
-        ),
-        counter_examples=(
-            "| PID | USER | CMD |\n|---|---|---|\n| 412 | root | init |",
-            "kill PID|grep it",
-            "PID|1|||",
-            "NM1*PR*2*NORTHPLAN*****PI*7712~DTP*472*D8*20250103~HI*ABK:J101~",
-        ),
     ),
 )

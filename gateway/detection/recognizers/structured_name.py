@@ -11,7 +11,8 @@ from typing import NamedTuple
 from gateway.detection.alphabet import LETTERS
 from gateway.detection.data_files import expressions, read_toml, word_lists
 from gateway.detection.normalized_text import NormalizedText
-from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
+from gateway.detection.recognizer import Match, compile_pattern
+from gateway.detection.recognizers._samples import with_examples
 from gateway.detection.recognizers.labelled_name import POSSIBLE_LABELS, SURE_LABELS, full_name, is_uncased
 from gateway.detection.recognizers.person_name import NO_NAMES, PARTICLES, PERSON
 
@@ -107,22 +108,4 @@ def _are_pair(data: bytes, half: _Half, other: _Half) -> bool:
     return other.sure or not _NEIGHBOUR.search(data, max(0, first.start - _REACH), min(len(data), last.end + _REACH))
 
 
-RECOGNIZERS = (
-    FunctionRecognizer(
-        "person.structured",
-        (PERSON,),
-        (_PREFILTER,),
-        _find,
-        examples=(
-            Example('{"first":"Mbali","last":"Capodistria"}', "Capodistria"),
-            Example('{"first":"Mbali","last":"Capodistria"}', "Mbali"),
-            Example('{"name":{"given":"Mbali","family":"Capodistria"}}', "Capodistria"),
-        ),
-        counter_examples=(
-            '{"first": 1, "last": 20}',
-            '{"last": "2024"}',
-            '{"firstName": "Имя", "lastName": "Фамилия"}',
-            "Customer(firstName=first, lastName=LastName)",
-        ),
-    ),
-)
+RECOGNIZERS = (with_examples(__file__, "person.structured", (PERSON,), (_PREFILTER,), _find),)

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 from gateway.detection.alphabet import LETTERS
 from gateway.detection.data_files import expressions, read_toml, word_lists
 from gateway.detection.normalized_text import NormalizedText
-from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
+from gateway.detection.recognizer import EntityType, Match, compile_pattern
 from gateway.detection.recognizers._pattern_table import pattern_table
+from gateway.detection.recognizers._samples import with_examples
 
 USERNAME = EntityType("USERNAME", "account", "The name of a person's account.")
 
@@ -102,21 +103,6 @@ def _account(value: str) -> bool | None:
 
 
 RECOGNIZERS = (
-    FunctionRecognizer(
-        "username.labelled",
-        (USERNAME,),
-        (_PREFILTER,),
-        _labelled,
-        examples=(
-            Example("Username: jdoe42", "jdoe42"),
-            Example('{"username": "jane.doe"}', "jane.doe"),
-            Example("my username is jdoe.", "jdoe"),
-        ),
-        counter_examples=(
-            "username: string",
-            "the username is required",
-            'username = request.form["username"]',
-        ),
-    ),
+    with_examples(__file__, "username.labelled", (USERNAME,), (_PREFILTER,), _labelled),
     *pattern_table(__file__, (USERNAME,), {"account": _account, "profile": _profile}),
 )

@@ -16,8 +16,8 @@ from pydantic import BaseModel
 from gateway.detection.data_files import expand, one_line, read_toml
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.re2_expression import Re2Match
-from gateway.detection.recognizer import Example, FunctionRecognizer, Match, compile_pattern
-from gateway.detection.recognizers._samples import filled
+from gateway.detection.recognizer import FunctionRecognizer, Match, compile_pattern
+from gateway.detection.recognizers._samples import examples
 from gateway.detection.recognizers.secrets import _value_checks as checks
 from gateway.detection.recognizers.secrets._names import kind_of
 from gateway.detection.recognizers.secrets._vocabulary import EXPRESSIONS
@@ -64,9 +64,7 @@ class _Table(BaseModel, extra="forbid", frozen=True):
     """Expressions by name."""
     rules: tuple[_Rule, ...]
     examples: Mapping[str, tuple[str, ...]]
-    """Texts in which a value, marked `⟦…⟧`, is found, by type and least score (`SECRET 1.0`; default: 0.5); under
-    `none`, texts in which nothing is. `{base62:32}` stands for so many characters of that alphabet.
-    """
+    """As `_samples` describes."""
 
 
 def table(name: str, finders: Mapping[str, Finder] | None = None) -> FunctionRecognizer:
@@ -90,8 +88,7 @@ def table(name: str, finders: Mapping[str, Finder] | None = None) -> FunctionRec
         tuple(_TYPES[one] for one in data.types),
         tuple(by_prefilter),
         find,
-        tuple(_example(key, text) for key, texts in data.examples.items() if key != "none" for text in texts),
-        tuple(map(filled, data.examples["none"])),
+        *examples(data.examples),
     )
 
 
@@ -112,12 +109,6 @@ def _finder(rule: _Rule, entries: Mapping[str, str]) -> Finder:
 def _regex(text: str, entries: Mapping[str, str]) -> str:
     plain = one_line(expand(text, entries))
     return _BLANK.sub(lambda found: found[1] or (r"[ \t]*" if found[2] else r"[ \t]+"), plain)
-
-
-def _example(key: str, text: str) -> Example:
-    kind, _, score = key.partition(" ")
-    before, value, after = re.split("[⟦⟧]", filled(text))
-    return Example(before + value + after, value, kind, float(score or 0.5))
 
 
 def checked(normalized: NormalizedText, start: int, end: int, check: checks.Check, score: float) -> Iterator[Match]:

@@ -6,7 +6,7 @@ A label before a finding says more than the model knows: in `"city": "Austin"`, 
 import re
 
 from gateway.detection.data_files import expressions, read_toml
-from gateway.detection.recognizers._street_words import BEFORE, US_STATES
+from gateway.detection.recognizers.postal_address import PARTS
 from gateway.models import Entity
 
 WORDS = expressions(read_toml(__file__))
@@ -29,8 +29,8 @@ _LABEL = re.compile(r"(?:bill|ship|sold|deliver|remit) to", re.IGNORECASE)
 # Korean field labels for a person, a party or a number.
 _KOREAN_LABEL = re.compile(r"[가-힣]{1,5}(?:인|자|주|처|명|호|좌)(?=[ ]?:|[ ]\d)")
 _LABEL_ENDS = re.compile(r"[ \t*]*(?::|\||\r?\n|\Z)")
-_STREET = re.compile(rf"(?:{BEFORE}|via)\.? (?=\w)", re.IGNORECASE)
-_CITY_AND_STATE = re.compile(rf"(?:[A-Z][\w.'-]+ ){{0,3}}[A-Z][\w.'-]+,? (?:{US_STATES})|{US_STATES}")
+_STREET = re.compile(rf"(?:{PARTS['before']}|via)\.? (?=\w)", re.IGNORECASE)
+_CITY_AND_STATE = re.compile(rf"(?:[A-Z][\w.'-]+ ){{0,3}}[A-Z][\w.'-]+,? (?:{PARTS['us_states']})|{PARTS['us_states']}")
 _YEAR_OR_DAY = re.compile(r"(?:19|20)\d\d|\d{6}|\b\d{1,2}(?=\b|st|nd|rd|th)")
 
 

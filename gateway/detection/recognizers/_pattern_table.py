@@ -15,17 +15,16 @@ from gateway.detection.data_files import expand, one_line, read_toml
 from gateway.detection.entropy import phrases
 from gateway.detection.recognizer import EntityType, Pattern, PatternRecognizer, Validator
 from gateway.detection.recognizers import _validators
-from gateway.detection.recognizers._address_parts import CANADIAN_POSTCODE
 from gateway.detection.recognizers._dates import BIRTH_DATE, BIRTH_MONTH, MONTH, birth_date
 from gateway.detection.recognizers._samples import examples
-from gateway.detection.recognizers._street_words import US_STATES
+from gateway.detection.recognizers.postal_address import PARTS
 
 _PATTERN = TypeAdapter(Pattern)
 _NO_SIGNS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]")
 _HAS_GROUP = re.compile(r"\((?!\?)")
 _SHARED = {
     **{"letters": LETTERS, "month": MONTH, "birth_date": BIRTH_DATE, "birth_month": BIRTH_MONTH},
-    **{"us_states": US_STATES, "canadian_postcode": CANADIAN_POSTCODE},
+    **{name: PARTS[name] for name in ("us_states", "canadian_postcode")},
 }
 """Parts that every table can insert."""
 _VALIDATORS: Mapping[str, Validator] = {**vars(_validators), "birth_date": birth_date}

@@ -8,10 +8,9 @@ from gateway.detection.data_files import expressions, read_toml
 from gateway.detection.prefilter import PatternSet
 from gateway.detection.recognizer import EntityType, Match, compile_pattern
 from gateway.detection.recognizers._dates import BIRTH_DATE, DATE, birth_date
-from gateway.detection.recognizers._id_labels import LABELS, label_expression
-from gateway.detection.recognizers._id_values import has_enough_digits, plausible
 from gateway.detection.recognizers._pattern_table import table_types
 from gateway.detection.recognizers._tables import Cell
+from gateway.detection.recognizers.labelled_id import LABELS, has_enough_digits, label_expression, plausible
 from gateway.detection.recognizers.labelled_name import POSSIBLE_LABELS, SURE_LABELS, full_name, is_uncased, likely_name
 from gateway.detection.recognizers.payment_card import CREDIT_CARD, CVV
 from gateway.detection.recognizers.person_name import PERSON

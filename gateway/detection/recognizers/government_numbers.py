@@ -23,8 +23,8 @@ from gateway.detection.recognizer import (
     Match,
     compile_pattern,
 )
-from gateway.detection.recognizers._id_labels import LABELS
 from gateway.detection.recognizers._numbers.number import CATEGORIES, NUMBERS, Check
+from gateway.detection.recognizers.labelled_id import LABELS
 from gateway.detection.recognizers.payment_card import grouped_card
 
 _ANNOUNCED, _ANNOUNCED_UNCHECKED = 0.95, 0.75

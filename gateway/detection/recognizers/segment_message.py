@@ -12,10 +12,10 @@ from gateway.detection.data_files import read_toml
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.re2_expression import Expression
 from gateway.detection.recognizer import Match, compile_pattern
-from gateway.detection.recognizers._id_labels import LABELS
 from gateway.detection.recognizers._numbers.number import is_number
 from gateway.detection.recognizers._pattern_table import table_types
 from gateway.detection.recognizers._samples import with_examples
+from gateway.detection.recognizers.labelled_id import LABELS
 from gateway.detection.recognizers.person_name import PERSON
 from gateway.detection.recognizers.phone import PHONE_NUMBER
 from gateway.detection.recognizers.postal_address import STREET_ADDRESS

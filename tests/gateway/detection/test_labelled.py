@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gateway.detection import Detector, resolve_overlaps
-from gateway.detection.recognizers._id_labels import LABELS
+from gateway.detection.recognizers.labelled_id import LABELS
 from gateway.models import PrivacyMode
 from gateway.policy.registry import PolicyRegistry
 from tests.gateway.detection.test_vectors import cases

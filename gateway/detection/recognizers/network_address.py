@@ -8,6 +8,7 @@ import ipaddress
 import re
 from collections.abc import Iterator, Sequence
 
+from gateway.detection.data_files import expressions, read_toml
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import EntityType, Match, compile_pattern
 from gateway.detection.recognizers._samples import with_examples
@@ -15,45 +16,20 @@ from gateway.detection.recognizers._samples import with_examples
 IP_ADDRESS = EntityType("IP_ADDRESS", "network", "An IPv4 or IPv6 address or network.")
 MAC_ADDRESS = EntityType("MAC_ADDRESS", "device", "The hardware address of a network interface.")
 
-_V4_PREFILTER = r"\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b"
-_V6_PREFILTER = r"[0-9A-Fa-f]{0,4}:(?:[0-9A-Fa-f]{1,4})?:[0-9A-Fa-f:]*"
-_V4 = compile_pattern(_V4_PREFILTER + r"(?:/\d{1,2}\b)?")
-_V6 = compile_pattern(r"[0-9A-Za-z_]*:[0-9A-Za-z_:]*(?:\.\d+){0,3}(?:%[0-9A-Za-z]+)?(?:/\d{1,3}\b)?")
-# Directly before a version, the number of a section, or an object identifier.
-_VERSION = compile_pattern(
-    r"(?i)(?:(?:(?:\b|_)v|[a-z](?-i:V))ersions?[\s:.=#\"'()<>\-]*|\b(?:release|build|firmware|driver|ver|rev|sections?|chapter"
-    r"|clause|annex|appendix|abschnitt|kapitel|ziffer|oid)[\s:.=#\"'\-]*|§[\s§]*|\bv\.?|[a-z]/"
-    r"|\brfc ?\d{3,5},? |\b(?:up|down)grade[ds]? (?:from |to ))$"
+_EXPRESSIONS = expressions(read_toml(__file__)["expressions"])
+_V4, _V6, _VERSION, _OF_PROTOCOL, _REQUIRED, _OF_NETWORKS, _MAC = (
+    compile_pattern(_EXPRESSIONS[name])
+    for name in ("v4", "v6", "version", "of_protocol", "required", "of_networks", "mac")
+)
+_REVISION, _HEADING, _TITLE, _CONTINUES = (
+    re.compile(_EXPRESSIONS[name].encode()) for name in ("revision", "heading", "title", "continues")
 )
 _VERSION_REACH = 24
-# The version of the protocol is a single number.
-_OF_PROTOCOL = compile_pattern(r"(?i)\bip_?v(?:ersion)?\W*$")
-# The requirement of a version, alone or in quotes, after a command, or in a package's description (PEP 508, Debian).
-# An expression may compare addresses the same way.
-_REQUIRED = compile_pattern(
-    r"(?:(?m:^)[ \t]*|[\"']|(?i)\b(?:pip3?|pipx|uv|conda|poetry|install|requires?)\b[^\n]*\s[\"']?)"
-    r"([A-Za-z][\w.\-]*)(?:\[[\w,\-]*\])?(?:===?|[~<>!]=)$"
-    r"|(?m:^)(?i)[ \t]*(?:pre-|build-)?(?:depends|recommends|suggests|breaks|conflicts|replaces|provides|requires)\b"
-    r"[^\n]*\w \((?:[<>]?=|>>|<<) $"
-)
-_OF_NETWORKS = compile_pattern(
-    r"(?i)ip|addr|host|net|server|client|peer|gateway|remote|local|router|proxy|node|dns|src|dst|source|dest|origin|from"
-    r"|target|visitor|attacker|victim|user|cidr"
-)
 
 _REQUIRED_REACH = 160
 _COMPARED = (b"=", b" ")
-# The revision of a package of Debian or Fedora after its version: `-1ubuntu2`, `-2+b1`, `+dfsg-1`, `-3.fc40`.
-_REVISION = re.compile(
-    rb"-\d+(?:\.\d+)*(?:(?:ubuntu|deb|build)\d|[+~](?:b|bpo|deb|rpi|ubuntu)\d|\.(?:fc|el|amzn|mga)\d)"
-    rb"|[+~](?:dfsg|ds|really|git|bzr|svn|repack)[\d.~-]"
-)
-# The heading of a section, in a comment or in Markdown: `// 4.2.6.4 Step`.
-_HEADING = re.compile(rb"(?:\A|\n)[ \t]*(?://+|/\*+|#{2,6})[ \t]*\Z")
-_TITLE = re.compile(rb"\.?[ \t]+[A-Z][a-z]")
 _MOST_SECTIONS = 20
 _SIBLINGS = 4000
-_CONTINUES = re.compile(rb"(?:\.[0-9]++)++")
 
 _DOCUMENTATION = tuple(
     ipaddress.ip_network(network)
@@ -78,10 +54,7 @@ _UNOWNED, _INTERNAL, _PUBLIC = 0.2, 0.6, 0.95
 _WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _INDEXED = _WORD | frozenset(b")]")
 
-_MAC_PREFILTER = r"\b[0-9A-Fa-f]{2}[:\-][0-9A-Fa-f]{2}[:\-][0-9A-Fa-f]{2}[:\-]"
-_CISCO_PREFILTER = r"\b[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}\b"
-_MAC = compile_pattern(r"\b[0-9A-Fa-f]{2}(?:(?::[0-9A-Fa-f]{2})+|(?:-[0-9A-Fa-f]{2})+)\b")
-_MAC_FORMS = (_MAC, compile_pattern(_CISCO_PREFILTER))
+_MAC_FORMS = (_MAC, compile_pattern(_EXPRESSIONS["cisco_prefilter"]))
 
 
 def _score(value: str) -> float | None:
@@ -190,6 +163,14 @@ def _find_mac(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match
 
 
 RECOGNIZERS = (
-    with_examples(__file__, "network.ip", (IP_ADDRESS,), (_V4_PREFILTER, _V6_PREFILTER), _find_ip),
-    with_examples(__file__, "network.mac", (MAC_ADDRESS,), (_MAC_PREFILTER, _CISCO_PREFILTER), _find_mac),
+    with_examples(
+        __file__, "network.ip", (IP_ADDRESS,), (_EXPRESSIONS["v4_prefilter"], _EXPRESSIONS["v6_prefilter"]), _find_ip
+    ),
+    with_examples(
+        __file__,
+        "network.mac",
+        (MAC_ADDRESS,),
+        (_EXPRESSIONS["mac_prefilter"], _EXPRESSIONS["cisco_prefilter"]),
+        _find_mac,
+    ),
 )

@@ -67,7 +67,8 @@ def _table(model: type[BaseModel]) -> str:
     for name, field in model.model_fields.items():
         shown = f"{PREFIX}{name.upper()}" if model is Settings and name in ENVIRONMENT_ONLY else name
         only = " Only in the environment, or by reference." if shown != name else ""
-        rows.append(f"| `{shown}` | {_default(field)} | {field.description}{only} |")
+        meaning = " ".join((field.description or "").split())
+        rows.append(f"| `{shown}` | {_default(field)} | {meaning}{only} |")
     return "\n".join(rows) + "\n"
 
 

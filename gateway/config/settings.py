@@ -17,17 +17,21 @@ from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSett
 from pydantic_settings import SettingsError as SourceError
 
 from gateway.config.field_types import (
+    Destinations,
     HeaderNames,
     HeaderSecret,
+    HostNames,
     HostPatterns,
+    Port,
+    Risks,
     Seconds,
     Secret,
     SessionSeconds,
     Size,
+    Strings,
 )
 from gateway.config.foreign_variables import EnvironmentSource
 from gateway.config.host_patterns import WELL_KNOWN_HOSTS, host_regexes
-from gateway.config.listener_settings import ListenerSettings
 from gateway.config.locations import BUILTIN_POLICIES, default_folder
 from gateway.config.private_files import check_private
 from gateway.config.settings_file import (
@@ -48,7 +52,7 @@ _file_values: ContextVar[Mapping[str, Any]] = ContextVar("_file_values", default
 _MIB = 1024 * 1024
 
 
-class Settings(ListenerSettings):
+class Settings(BaseSettings):
     """All settings with their defaults. Frozen. Keys are SecretStr, which keeps them out of reprs."""
 
     model_config = SettingsConfigDict(
@@ -58,189 +62,167 @@ class Settings(ListenerSettings):
         extra="forbid",
         frozen=True,
         hide_input_in_errors=True,
+        use_attribute_docstrings=True,
     )
 
-    data_dir: Path = Field(
-        default_folder("data"),
-        description="Folder of the database and the installation's key, readable by its owner only. A gateway"
-        " installed as a package keeps `data` and `certs` in the user's data folder.",
-    )
-    certs_dir: Path = Field(default_folder("certs"), description="Folder of the proxy's certificate authority.")
-    policies_dir: Path = Field(BUILTIN_POLICIES, description="Folder of the built-in policies (TOML).")
+    host: str = Field("127.0.0.1", min_length=1)
+    """Address that the gateway listens on. For any but loopback, terminate TLS in front of it."""
+    accept_risks: Risks = ()
+    """Risks of listening beyond this machine: `plain_http` (texts and keys without TLS), `open_proxy` (a proxy without
+    `proxy_key`), `public_demo` (no upstream but the demo), `public_mitmweb`. The gateway does not start while a
+    listener has a risk that is not among these."""
+    gateway_port: Port = 8000
+    """Port of the gateway: native endpoints and `/v1` as a base URL. 0: any free port."""
+    proxy: bool = True
+    """Run the proxy. `false` does not affect `modes`."""
+    proxy_host: str = Field("127.0.0.1", min_length=1)
+    """Address that the proxy listens on. Independent of `host`."""
+    proxy_port: Port = 8080
+    """Port of the proxy, for `HTTPS_PROXY`. 0: any free port."""
+    proxy_key: bool = False
+    """Require a gateway key of proxy clients, also in `modes`: `HTTPS_PROXY=http://key:KEY@host:8080`. Without one:
+    407. Modes that cannot ask for a key are refused, except `local`."""
+    proxy_private_destinations: Destinations = ()
+    """Destinations on this machine and in private networks that clients on other machines may reach through the proxy:
+    `host`, `host:port`, an IP address or a network such as `10.1.0.0/16`, also with a port (`[fd00::/8]:443`). Others
+    are refused with 403. Clients on this machine may reach all."""
+    web: bool = True
+    """Run mitmweb, where operators inspect protected requests."""
+    web_host: str = Field("127.0.0.1", min_length=1)
+    """Address that mitmweb listens on. Independent of `host`."""
+    web_port: Port = 8081
+    """Port of mitmweb. 0: any free port."""
+    web_names: HostNames = ()
+    """Names by which browsers reach mitmweb, which answers only to them, `web_host` and loopback."""
+    max_flows: int = Field(500, ge=0, le=1_000_000)
+    """Maximum number of flows in mitmweb. The oldest are dropped."""
+    modes: Strings = ()
+    """Additional mitmproxy modes, such as `socks5@127.0.0.1:1080`, `local:firefox`, `wireguard`."""
 
-    intercept_hosts: HostPatterns = Field(
-        WELL_KNOWN_HOSTS,
-        description="Hosts the proxy decrypts and protects. It tunnels all others untouched. "
-        "`host`, `host:port` or a pattern such as `*.openai.azure.com`. Replaces the default list.",
-    )
-    intercept_also: HostPatterns = Field((), description="Hosts to decrypt in addition to `intercept_hosts`.")
-    unprotected_hosts: Literal["refuse", "tunnel"] = Field(
-        "refuse",
-        description="What the proxy does with known hosts of models that it cannot protect, such as those of signed-in"
-        " agents ([the list](clients.md#hosts-that-are-refused)): `refuse` with 403, or `tunnel` them untouched. Hosts"
-        " that are intercepted are not concerned.",
-    )
+    data_dir: Path = default_folder("data")
+    """Folder of the database and the installation's key, readable by its owner only. A gateway installed as a package
+    keeps `data` and `certs` in the user's data folder."""
+    certs_dir: Path = default_folder("certs")
+    """Folder of the proxy's certificate authority."""
+    policies_dir: Path = BUILTIN_POLICIES
+    """Folder of the built-in policies (TOML)."""
 
-    forward_headers: HeaderNames = Field(
-        (),
-        description="Request headers sent to upstreams besides the list of harmless ones, such as `x-session-id`."
-        " They are searched as the body is. Credentials and cookies cannot be among them.",
-    )
+    intercept_hosts: HostPatterns = WELL_KNOWN_HOSTS
+    """Hosts the proxy decrypts and protects. It tunnels all others untouched. `host`, `host:port` or a pattern such as
+    `*.openai.azure.com`. Replaces the default list."""
+    intercept_also: HostPatterns = ()
+    """Hosts to decrypt in addition to `intercept_hosts`."""
+    unprotected_hosts: Literal["refuse", "tunnel"] = "refuse"
+    """What the proxy does with known hosts of models that it cannot protect, such as those of signed-in agents ([the
+    list](clients.md#hosts-that-are-refused)): `refuse` with 403, or `tunnel` them untouched. Hosts that are intercepted
+    are not concerned."""
 
-    upstream: Url | None = Field(
-        None,
-        description=f"Base URL of an upstream named `{CONFIGURED_UPSTREAM}`, if one upstream is enough.",
-    )
-    upstream_model: str | None = Field(
-        None, description=f"Model to request when a client names `{CONFIGURED_UPSTREAM}` as the model."
-    )
-    upstream_key: HeaderSecret | None = Field(None, description=f"API key for `{CONFIGURED_UPSTREAM}`.")
-    upstream_ca: FilePath | None = Field(
-        None,
-        description="PEM file of certificate authorities to trust for every upstream, in addition to the public ones.",
-    )
-    upstreams: dict[UpstreamName, UpstreamSettings] = Field(
-        default={},
-        description="Model providers by name; see below. The first whose `models` match a model's name serves it.",
-    )
-    default_upstream: str | None = Field(
-        None, description="Upstream for models that no pattern matches. If unset, the gateway refuses such a model."
-    )
-    upstream_timeout_seconds: Seconds = Field(
-        600,
-        description="Seconds until the complete answer of an upstream, or of a proxied host. After that: 504.",
-    )
+    forward_headers: HeaderNames = ()
+    """Request headers sent to upstreams besides the list of harmless ones, such as `x-session-id`. They are searched as
+    the body is. Credentials and cookies cannot be among them."""
 
-    shutdown_seconds: Seconds = Field(
-        25,
-        description="Seconds that requests in progress may take to finish when the gateway stops. New ones "
-        "are refused.",
-    )
+    upstream: Url | None = None
+    """Base URL of an upstream named `configured-upstream`, if one upstream is enough."""
+    upstream_model: str | None = None
+    """Model to request when a client names `configured-upstream` as the model."""
+    upstream_key: HeaderSecret | None = None
+    """API key for `configured-upstream`."""
+    upstream_ca: FilePath | None = None
+    """PEM file of certificate authorities to trust for every upstream, in addition to the public ones."""
+    upstreams: dict[UpstreamName, UpstreamSettings] = Field(default={})
+    """Model providers by name; see below. The first whose `models` match a model's name serves it."""
+    default_upstream: str | None = None
+    """Upstream for models that no pattern matches. If unset, the gateway refuses such a model."""
+    upstream_timeout_seconds: Seconds = 600
+    """Seconds until the complete answer of an upstream, or of a proxied host. After that: 504."""
 
-    streaming: bool = Field(
-        False,
-        description="Whether clients of the gateway's listener may ask for streamed answers (`stream` true). The proxy"
-        " always streams, because its clients cannot be changed.",
-    )
+    shutdown_seconds: Seconds = 25
+    """Seconds that requests in progress may take to finish when the gateway stops. New ones are refused."""
 
-    telemetry: Literal["drop", "protect"] = Field(
-        "drop",
-        description="What becomes of known reports that proxy clients send on their own use, such as traces: dropped"
-        " with 202, or protected as any JSON. They never pass as they are.",
-    )
+    streaming: bool = False
+    """Whether clients of the gateway's listener may ask for streamed answers (`stream` true). The proxy always streams,
+    because its clients cannot be changed."""
 
-    default_policy: str = Field("default", min_length=1, description="Policy of requests that do not name one.")
-    detection: Literal["patterns", "full"] = Field(
-        "full",
-        description="`full`: recognizers and the name model. `patterns`: recognizers only, which find few names of"
-        " people and none of places, but are many times faster.",
-    )
-    detection_model: DirectoryPath | None = Field(
-        None,
-        description="Folder of your own token-classification model (`model.onnx`, `tokenizer.json`,"
-        " `config.json`), used in addition. Needs the package `tokenizers`.",
-    )
-    detection_service: Url | None = Field(
-        None,
-        description="Base URL of a Presidio analyzer, used in addition. It receives unprotected text. If it does not"
-        " answer, the gateway refuses the request.",
-    )
-    detection_service_language: str = Field("en", min_length=2, description="Language that the gateway declares to it.")
-    detection_timeout_seconds: Seconds = Field(
-        30,
-        description="Seconds that detection may take for a request. After that, or after waiting for its turn ten "
-        "times as long, the gateway refuses it. With the name model, new text takes two to six seconds per MB.",
-    )
-    workers: int | None = Field(
-        None,
-        ge=1,
-        le=64,
-        description="Threads for detection, not counting those that wait for a service. Default: 4 with a name model,"
-        " otherwise 2.",
-    )
-    search_processes: int = Field(
-        1,
-        ge=0,
-        le=64,
-        description="Additional processes that read texts for names, with 120 to 180 MB of memory each or, without a"
-        " name model, search large texts for patterns (50 MB). `0`: the gateway's own process does it.",
-    )
-    model_threads: int = Field(4, ge=1, le=64, description="Texts that each of `search_processes` takes at once.")
-    share_one_core: bool = Field(
-        True,
-        description="Keep the gateway process's threads on one processor core, chosen at random (Linux): only one of"
-        " them runs Python at a time, and handing over between cores is expensive. Without effect where the process"
-        " runs a name model itself. Switch it off where several gateways share a few cores.",
-    )
-    queue_limit: int = Field(
-        1024, ge=1, le=100_000, description="Requests that may wait for detection, half of them of one key (503, 429)."
-    )
+    telemetry: Literal["drop", "protect"] = "drop"
+    """What becomes of known reports that proxy clients send on their own use, such as traces: dropped with 202, or
+    protected as any JSON. They never pass as they are."""
 
-    body_room_bytes: Size = Field(
-        ByteSize(64 * _MIB),
-        description="Memory for request bodies above 64 KB. Beyond it: 503; beyond a quarter of it for one key: 429.",
-    )
-    body_limit_bytes: Size = Field(
-        ByteSize(10 * _MIB), description="Largest request body, before and after decompression. Above it: 413."
-    )
-    head_limit_bytes: Size = Field(
-        ByteSize(64 * 1024),
-        description="Largest head of a request (431 above it) and of an upstream's answer (502); also of trailers.",
-    )
-    head_fields_limit: int = Field(256, ge=16, le=10_000, description="Header fields that such a head may have.")
-    head_timeout_seconds: Seconds = Field(
-        30, description="How long a request's head may take, and a pause in its body. Then the connection is closed."
-    )
-    body_timeout_seconds: Seconds = Field(300, description="How long a request's body may take in all.")
-    idle_timeout_seconds: Seconds = Field(
-        120, description="How long a connection is kept that waits for its next request."
-    )
-    tunnel_timeout_seconds: Seconds = Field(
-        600, description="How long a tunnel to a host that is not intercepted may be silent in both directions."
-    )
-    max_connections: int = Field(
-        2048,
-        ge=1,
-        le=1_000_000,
-        description="Connections of clients at once, also at most half of the open files (less 128) that the system"
-        " allows. When all are in use, the one whose client has been silent longest is closed.",
-    )
-    max_connections_per_address: int = Field(
-        1024, ge=1, le=1_000_000, description="The same for the clients of one address."
-    )
-    response_limit_bytes: Size = Field(ByteSize(32 * _MIB), description="Largest answer of an upstream. Above it: 502.")
-    rate_limit_per_minute: int = Field(0, ge=0, le=1_000_000, description="Requests per minute and key. 0: no limit.")
-    session_ttl_seconds: SessionSeconds | None = Field(
-        None,
-        description="Lifetime of a vault session whose request sets none, if shorter than its policy's.",
-    )
-    session_max_ttl_seconds: SessionSeconds = Field(
-        86400,
-        description="Longest lifetime of a vault session. A policy's `max_ttl_seconds` applies if shorter.",
-    )
-    session_max_values: int = Field(
-        100_000,
-        ge=1,
-        le=100_000,
-        description="Values that one vault session may hold. A policy's `max_values` applies if smaller.",
-    )
+    default_policy: str = Field("default", min_length=1)
+    """Policy of requests that do not name one."""
+    detection: Literal["patterns", "full"] = "full"
+    """`full`: recognizers and the name model. `patterns`: recognizers only, which find few names of people and none of
+    places, but are many times faster."""
+    detection_model: DirectoryPath | None = None
+    """Folder of your own token-classification model (`model.onnx`, `tokenizer.json`, `config.json`), used in addition.
+    Needs the package `tokenizers`."""
+    detection_service: Url | None = None
+    """Base URL of a Presidio analyzer, used in addition. It receives unprotected text. If it does not answer, the
+    gateway refuses the request."""
+    detection_service_language: str = Field("en", min_length=2)
+    """Language that the gateway declares to it."""
+    detection_timeout_seconds: Seconds = 30
+    """Seconds that detection may take for a request. After that, or after waiting for its turn ten times as long, the
+    gateway refuses it. With the name model, new text takes two to six seconds per MB."""
+    workers: int | None = Field(None, ge=1, le=64)
+    """Threads for detection, not counting those that wait for a service. Default: 4 with a name model, otherwise 2."""
+    search_processes: int = Field(1, ge=0, le=64)
+    """Additional processes that read texts for names, with 120 to 180 MB of memory each or, without a name model,
+    search large texts for patterns (50 MB). `0`: the gateway's own process does it."""
+    model_threads: int = Field(4, ge=1, le=64)
+    """Texts that each of `search_processes` takes at once."""
+    share_one_core: bool = True
+    """Keep the gateway process's threads on one processor core, chosen at random (Linux): only one of them runs Python
+    at a time, and handing over between cores is expensive. Without effect where the process runs a name model itself.
+    Switch it off where several gateways share a few cores."""
+    queue_limit: int = Field(1024, ge=1, le=100_000)
+    """Requests that may wait for detection, half of them of one key (503, 429)."""
 
-    api_key: HeaderSecret | None = Field(
-        None, description="An API key with operator scope, accepted in addition to those in the database."
-    )
-    installation_key: Secret | None = Field(
-        None,
-        description="Secret from which the placeholders of chats are derived, at least 32 characters. Installations "
-        "that share conversations need the same one. If unset, the gateway keeps a random one in `data_dir`.",
-    )
-    signing_key: Secret | None = Field(
-        None,
-        description="Ed25519 key that signs receipts (PKCS #8 in PEM). If unset, the gateway keeps one in `data_dir`.",
-    )
+    body_room_bytes: Size = ByteSize(64 * _MIB)
+    """Memory for request bodies above 64 KB. Beyond it: 503; beyond a quarter of it for one key: 429."""
+    body_limit_bytes: Size = ByteSize(10 * _MIB)
+    """Largest request body, before and after decompression. Above it: 413."""
+    head_limit_bytes: Size = ByteSize(64 * 1024)
+    """Largest head of a request (431 above it) and of an upstream's answer (502); also of trailers."""
+    head_fields_limit: int = Field(256, ge=16, le=10_000)
+    """Header fields that such a head may have."""
+    head_timeout_seconds: Seconds = 30
+    """How long a request's head may take, and a pause in its body. Then the connection is closed."""
+    body_timeout_seconds: Seconds = 300
+    """How long a request's body may take in all."""
+    idle_timeout_seconds: Seconds = 120
+    """How long a connection is kept that waits for its next request."""
+    tunnel_timeout_seconds: Seconds = 600
+    """How long a tunnel to a host that is not intercepted may be silent in both directions."""
+    max_connections: int = Field(2048, ge=1, le=1_000_000)
+    """Connections of clients at once, also at most half of the open files (less 128) that the system allows. When all
+    are in use, the one whose client has been silent longest is closed."""
+    max_connections_per_address: int = Field(1024, ge=1, le=1_000_000)
+    """The same for the clients of one address."""
+    response_limit_bytes: Size = ByteSize(32 * _MIB)
+    """Largest answer of an upstream. Above it: 502."""
+    rate_limit_per_minute: int = Field(0, ge=0, le=1_000_000)
+    """Requests per minute and key. 0: no limit."""
+    session_ttl_seconds: SessionSeconds | None = None
+    """Lifetime of a vault session whose request sets none, if shorter than its policy's."""
+    session_max_ttl_seconds: SessionSeconds = 86400
+    """Longest lifetime of a vault session. A policy's `max_ttl_seconds` applies if shorter."""
+    session_max_values: int = Field(100_000, ge=1, le=100_000)
+    """Values that one vault session may hold. A policy's `max_values` applies if smaller."""
 
-    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Lowest level to log.")
-    log_json: bool = Field(False, description="Log one JSON object per line.")
-    log_file: Path | None = Field(None, description="File to append the log to. Default: standard error.")
+    api_key: HeaderSecret | None = None
+    """An API key with operator scope, accepted in addition to those in the database."""
+    installation_key: Secret | None = None
+    """Secret from which the placeholders of chats are derived, at least 32 characters. Installations that share
+    conversations need the same one. If unset, the gateway keeps a random one in `data_dir`."""
+    signing_key: Secret | None = None
+    """Ed25519 key that signs receipts (PKCS #8 in PEM). If unset, the gateway keeps one in `data_dir`."""
+
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    """Lowest level to log."""
+    log_json: bool = False
+    """Log one JSON object per line."""
+    log_file: Path | None = None
+    """File to append the log to. Default: standard error."""
 
     @classmethod
     def settings_customise_sources(
@@ -257,6 +239,9 @@ class Settings(ListenerSettings):
 
     @model_validator(mode="after")
     def _fit_together(self) -> Self:
+        ports = (self.gateway_port, self.proxy_port if self.proxy else 0, self.web_port if self.web else 0)
+        if len(set(taken := [port for port in ports if port])) < len(taken):
+            raise ValueError("gateway_port, proxy_port and web_port must differ")
         if (self.session_ttl_seconds or 0) > self.session_max_ttl_seconds:
             raise ValueError("session_ttl_seconds must not exceed session_max_ttl_seconds")
         if self.upstream and CONFIGURED_UPSTREAM in self.upstreams:

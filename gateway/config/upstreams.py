@@ -43,39 +43,26 @@ UpstreamName = Annotated[str, AfterValidator(_name)]
 class UpstreamSettings(BaseModel):
     """One model provider (`[upstreams.NAME]` in the file, `SVC_UPSTREAMS__NAME__…` in the environment)."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, use_attribute_docstrings=True)
 
-    base_url: Url = Field(
-        description="Base URL of its API, as you would give it to an SDK: `https://host/v1` for OpenAI's."
-    )
-    wire: Family = Field(
-        "openai", description="The API it speaks: OpenAI's, Anthropic's or Gemini's. It serves calls of that API only."
-    )
-    api_key_env: str | None = Field(
-        None,
-        pattern=r"^[A-Za-z_][A-Za-z0-9_]*$",
-        description="Environment variable that holds its API key. If unset, the gateway sends no key of its own.",
-    )
-    api_key: str | None = Field(
-        None,
-        pattern=r"^(file|env):",
-        description="Where its API key is instead: `file:PATH`, such as a secret that is mounted, or `env:NAME`.",
-    )
-    models: Strings = Field(("*",), min_length=1, description="Names of the models it serves. `*` matches anything.")
-    default_model: str | None = Field(
-        None, description="Model to request when a client names the upstream instead of a model."
-    )
-    trust: Trust = Field(
-        Trust.EXTERNAL,
-        description="`local` if it is inside your own trust boundary, otherwise `external`.",
-    )
-    timeout_seconds: Seconds | None = Field(
-        None, description="Seconds it may take to answer. Default: `upstream_timeout_seconds`."
-    )
-    ca_file: FilePath | None = Field(
-        None,
-        description="PEM file of additional certificate authorities for it. Default: `upstream_ca`.",
-    )
+    base_url: Url
+    """Base URL of its API, as you would give it to an SDK: `https://host/v1` for OpenAI's."""
+    wire: Family = "openai"
+    """The API it speaks: OpenAI's, Anthropic's or Gemini's. It serves calls of that API only."""
+    api_key_env: str | None = Field(None, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
+    """Environment variable that holds its API key. If unset, the gateway sends no key of its own."""
+    api_key: str | None = Field(None, pattern=r"^(file|env):")
+    """Where its API key is instead: `file:PATH`, such as a secret that is mounted, or `env:NAME`."""
+    models: Strings = Field(("*",), min_length=1)
+    """Names of the models it serves. `*` matches anything."""
+    default_model: str | None = None
+    """Model to request when a client names the upstream instead of a model."""
+    trust: Trust = Trust.EXTERNAL
+    """`local` if it is inside your own trust boundary, otherwise `external`."""
+    timeout_seconds: Seconds | None = None
+    """Seconds it may take to answer. Default: `upstream_timeout_seconds`."""
+    ca_file: FilePath | None = None
+    """PEM file of additional certificate authorities for it. Default: `upstream_ca`."""
 
     def key(self) -> str | None:
         """Returns its API key, None without one. Raises ValueError if it is not where the settings say."""

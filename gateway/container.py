@@ -194,12 +194,12 @@ class Container:
         verification = await self.receipts.verify(request_id, caller)
         receipt = (await self.receipts.get(request_id, caller)).as_dict()
         policy_hash = receipt.get("policy", {}).get("hash", "")
+        detail = None
         try:
             await asyncio.to_thread(self.policies.by_hash, policy_hash)
-            check = Check("policy", ok=True)
         except NotFound:
-            check = Check("policy", ok=False, detail="no document of a policy has the hash that the receipt names")
-        return replace(verification, checks=(*verification.checks, check))
+            detail = "no document of a policy has the hash that the receipt names"
+        return replace(verification, checks=(*verification.checks, Check("policy", detail)))
 
 
 def _derived(key: bytes, purpose: bytes) -> bytes:

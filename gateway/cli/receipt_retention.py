@@ -53,9 +53,9 @@ def export_by_day(store: ReadOnlyStore, signer: Signer, folder: Path, *, as_json
     """Writes one file for each day. Returns 0."""
     with progress("Exporting", size_of(store)) as advance:
         files = list(export_days(store, signer, folder, advance))
-    records = sum(file.records for file in files)
+    records = sum(count for _, count in files)
     if as_json:
-        names = [{"file": str(file.path), "records": file.records} for file in files]
+        names = [{"file": str(path), "records": count} for path, count in files]
         print_json({"files": names, "records": records, "key_id": signer.key_id})
     else:
         print(f"Exported {records} records of {len(files)} days to {folder}.")

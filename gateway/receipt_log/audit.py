@@ -5,8 +5,6 @@ from typing import Any
 from gateway.errors import BadRequest, NotFound
 from gateway.receipt_log.log_walk import LogWalk, Progress, walk_log
 from gateway.receipt_log.proofs import (
-    Consistency,
-    Inclusion,
     checkpoint_at,
     latest_checkpoint,
     prove_consistency,
@@ -83,13 +81,13 @@ def prove(store: ReadOnlyStore, signer: Signer, request_id: str, size: int | Non
     """
     filed = find(store, request_id)
 
-    def read(stored: Repositories) -> Inclusion:
+    def read(stored: Repositories) -> dict[str, Any]:
         if size is not None and filed.record.sequence > size:
             raise BadRequest(f"The receipt is not among the first {size} records.", param="size")
         return prove_inclusion(stored.receipts, filed.record, _checkpoint(stored, signer, size))
 
     receipt = Receipt.from_stored(filed).as_dict()
-    return {**PROOF, "public_key": signer.public_bytes.hex(), "receipt": receipt, **store.read(read).as_dict()}
+    return {**PROOF, "public_key": signer.public_bytes.hex(), "receipt": receipt, **store.read(read)}
 
 
 def prove_extension(store: ReadOnlyStore, signer: Signer, old: int, size: int | None) -> dict[str, Any]:
@@ -98,13 +96,13 @@ def prove_extension(store: ReadOnlyStore, signer: Signer, old: int, size: int | 
     Raises BadRequest for sizes that it never had, Unavailable (`receipt_log_broken`).
     """
 
-    def read(stored: Repositories) -> Consistency:
+    def read(stored: Repositories) -> dict[str, Any]:
         new = _checkpoint(stored, signer, size)
         if old > new.size:
             raise BadRequest(f"A log of {new.size} records does not extend one of {old}.", param="old")
         return prove_consistency(stored.receipts, checkpoint_at(stored.receipts, old, signer), new)
 
-    return {**CONSISTENCY, "public_key": signer.public_bytes.hex(), **store.read(read).as_dict()}
+    return {**CONSISTENCY, "public_key": signer.public_bytes.hex(), **store.read(read)}
 
 
 def _checkpoint(stored: Repositories, signer: Signer, size: int | None) -> Checkpoint:

@@ -120,8 +120,7 @@ class Chain:
 
     def filed(self, receipts: Receipts, request_id: str) -> Filed:
         """The records of a request, including those of the current transaction."""
-        found = {row.kind: (row.owner, row.hash) for row in receipts.filed(request_id)}
-        return found | self._collected.get(request_id, {})
+        return receipts.filed(request_id) | self._collected.get(request_id, {})
 
     def append(self, receipts: Receipts, kind: str, request_id: str, owner: str, members: Body) -> Record:
         """Adds a record, whose body has these members. Raises Unavailable for a broken log."""

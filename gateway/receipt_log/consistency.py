@@ -62,7 +62,7 @@ def check_checkpoint(receipts: Receipts, remembered: Checkpoint | None, verifier
     fault = _inconsistency(receipts, remembered, history) or _shortage(receipts, counted) or history.fault
     if fault is None and remembered is None and receipts.head() is not None:
         fault = f"{FILE} is missing, so records may have been removed from the end; the next start writes it again"
-    return Check("checkpoint", fault is None, fault)
+    return Check("checkpoint", fault)
 
 
 def _shortage(receipts: Receipts, counted: int) -> str | None:

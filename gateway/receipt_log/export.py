@@ -7,7 +7,6 @@ docs/receipt-format.md describes the lines, and how to verify them without this 
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import chain, groupby
 from operator import itemgetter
 from os import SEEK_END
@@ -34,14 +33,6 @@ _LONGEST_LINE = 1 << 16
 type Line = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class DayFile:
-    """A file that was written, and how many records it has."""
-
-    path: Path
-    records: int
-
-
 def export(store: ReadOnlyStore, verifier: Verifier, progress: Progress) -> Iterator[Line]:
     """Yields the lines: a header with the key, every record in order, and the signed head. Raises Unavailable."""
     walk = LogWalk(verifier)
@@ -55,8 +46,8 @@ def export(store: ReadOnlyStore, verifier: Verifier, progress: Progress) -> Iter
         yield _head_line(walk.head.size, decoded(walk.head.hash), decoded(walk.head.checkpoint))
 
 
-def export_days(store: ReadOnlyStore, signer: Signer, folder: Path, progress: Progress) -> Iterator[DayFile]:
-    """Writes one file after the other, and yields each that is complete.
+def export_days(store: ReadOnlyStore, signer: Signer, folder: Path, progress: Progress) -> Iterator[tuple[Path, int]]:
+    """Writes one file after the other, and yields each that is complete and how many records it has.
 
     A file is replaced, unless it has records that were pruned since. Raises Conflict for one with records that the log
     never had, or lost when a backup was restored: the file may be all that is left of them. Raises Unavailable
@@ -78,7 +69,7 @@ def export_days(store: ReadOnlyStore, signer: Signer, folder: Path, progress: Pr
                 note = store.read(lambda stored: checkpoint_at(stored.receipts, tree.size, signer).note)
                 _put(output, _head_line(tree.size, head, note))
         if output is not None:
-            yield DayFile(path, tree.size - size)
+            yield path, tree.size - size
 
 
 def _steps(store: ReadOnlyStore, walk: LogWalk, progress: Progress) -> Iterator[LogWalk]:

@@ -16,7 +16,7 @@ from gateway.models import Caller, Scope
 from gateway.receipt_log.chain import Chain
 from gateway.receipt_log.checkpoint_file import CheckpointWriter, read_checkpoint
 from gateway.receipt_log.log_walk import LogWalk
-from gateway.receipt_log.proofs import Inclusion, latest_checkpoint, prove_inclusion, verify_by_proof
+from gateway.receipt_log.proofs import latest_checkpoint, prove_inclusion, verify_by_proof
 from gateway.receipt_log.pruning import find_boundary
 from gateway.receipt_log.signing_key import find_signer
 from gateway.receipt_log.value_search import FoundReceipts, SoughtValue, find_receipts, use_value_key
@@ -179,27 +179,25 @@ class ReceiptLog:
         the tree whose root it states. Raises NotFound (`receipt_not_found`).
         """
 
-        def read(stored: Repositories) -> tuple[StoredReceipt, str, Inclusion, Signer]:
+        def read(stored: Repositories) -> dict[str, Any]:
             found, signer = _find(stored, request_id, caller), self._chain.signer(stored.receipts)
-            checkpoint = latest_checkpoint(stored.receipts, signer)
+            receipt, checkpoint = Receipt.from_stored(found), latest_checkpoint(stored.receipts, signer)
             last = decoded(stored.receipts.hash_at(checkpoint.size))
-            return found, last, prove_inclusion(stored.receipts, found.record, checkpoint), signer
+            return {
+                "request_id": request_id,
+                "receipt_hash": receipt.hash,
+                "outcome_hash": receipt.outcome.hash if receipt.outcome else None,
+                "log": LogState(checkpoint.size, last, checkpoint.root).as_dict(),
+                **prove_inclusion(stored.receipts, found.record, checkpoint),
+                "payload_hash": sha256(checkpoint.text.encode()).hexdigest(),
+                "algorithm": "sha-256",
+                "key_id": signer.key_id,
+                "public_key": signer.public_bytes.hex(),
+                "verifier_key": verifier_key(signer),
+                "submitted": False,
+            }
 
-        filed, last, proof, signer = await self._store.read(read)
-        receipt, checkpoint = Receipt.from_stored(filed), proof.checkpoint
-        return {
-            "request_id": request_id,
-            "receipt_hash": receipt.hash,
-            "outcome_hash": receipt.outcome.hash if receipt.outcome else None,
-            "log": LogState(checkpoint.size, last, checkpoint.root).as_dict(),
-            **proof.as_dict(),
-            "payload_hash": sha256(checkpoint.text.encode()).hexdigest(),
-            "algorithm": "sha-256",
-            "key_id": signer.key_id,
-            "public_key": signer.public_bytes.hex(),
-            "verifier_key": verifier_key(signer),
-            "submitted": False,
-        }
+        return await self._store.read(read)
 
     def rotate(self, new: Signer) -> None:
         """Replaces the signing key, durably. Raises Unavailable."""

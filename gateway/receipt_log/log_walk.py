@@ -63,7 +63,7 @@ class LogWalk:
         self.checks = [
             self.chain.check(),
             check_head(self.chain, self.head, self._verifier),
-            Check("tree", self._changed is None, self._changed),
+            Check("tree", self._changed),
             check_checkpoint(stored.receipts, self._remembered, self._verifier, counted_records(stored.usage)),
         ]
         return False

@@ -4,7 +4,6 @@ A proof that does not hold is never given: what is stored may have been changed.
 which takes milliseconds in a log of any size.
 """
 
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
@@ -22,37 +21,6 @@ from gateway.usage import counted_records
 
 # Up to here, recomputing the whole log takes no longer.
 _SHORT = 256
-
-
-@dataclass(frozen=True, slots=True)
-class Inclusion:
-    """The proof that the tree of `checkpoint` has a record as its leaf `index`, which counts from zero (RFC 6962)."""
-
-    index: int
-    path: tuple[bytes, ...]
-    checkpoint: Checkpoint
-
-    def as_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        hashes = [each.hex() for each in self.path]
-        return {
-            "inclusion": {"leaf_index": self.index, "tree_size": self.checkpoint.size, "hashes": hashes},
-            "checkpoint": self.checkpoint.note,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Consistency:
-    """The proof that the tree of `new` extends that of `old` (RFC 6962)."""
-
-    old: Checkpoint
-    new: Checkpoint
-    path: tuple[bytes, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        hashes = [each.hex() for each in self.path]
-        return {"old": self.old.note, "new": self.new.note, "consistency": {"hashes": hashes}}
 
 
 def latest_checkpoint(receipts: Receipts, verifier: Verifier) -> Checkpoint:
@@ -80,38 +48,43 @@ def checkpoint_at(receipts: Receipts, size: int, signer: Signer) -> Checkpoint:
             raise BadRequest(message, param="size") from None
         raise _broken() from None
     # Only what the signed log extends is signed again.
-    return prove_consistency(receipts, older, latest).old
+    prove_consistency(receipts, older, latest)
+    return older
 
 
 def prove_inclusion(
     receipts: Receipts, record: StoredRecord, checkpoint: Checkpoint, tree: StoredTree | None = None
-) -> Inclusion:
-    """Proves that a record is in the log of a checkpoint. Raises Unavailable (`receipt_log_broken`).
+) -> dict[str, Any]:
+    """Returns the proof (RFC 6962) that a record is in the log of a checkpoint, in its wire form.
 
-    Several proofs from one snapshot may share its `tree`.
+    Several proofs from one snapshot may share its `tree`. Raises Unavailable (`receipt_log_broken`).
     """
     index, body = record.sequence - 1, record.body or b""
     try:
-        path = tuple((tree or StoredTree(receipts)).inclusion(index, checkpoint.size))
+        path = (tree or StoredTree(receipts)).inclusion(index, checkpoint.size)
     except (IncompleteTree, ValueError):
         raise _broken() from None
     is_itself = record.hash == sha256(body).hexdigest().encode()
     if not is_itself or included_root(leaf_hash(body), index, checkpoint.size, path) != checkpoint.root:
         raise _broken()
-    return Inclusion(index, path, checkpoint)
+    inclusion = {"leaf_index": index, "tree_size": checkpoint.size, "hashes": [each.hex() for each in path]}
+    return {"inclusion": inclusion, "checkpoint": checkpoint.note}
 
 
 def prove_consistency(
     receipts: Receipts, old: Checkpoint, new: Checkpoint, tree: StoredTree | None = None
-) -> Consistency:
-    """Proves that one checkpoint extends another. Raises Unavailable (`receipt_log_broken`)."""
+) -> dict[str, Any]:
+    """Returns the proof (RFC 6962) that one checkpoint extends another, in its wire form.
+
+    Raises Unavailable (`receipt_log_broken`).
+    """
     try:
-        path = tuple((tree or StoredTree(receipts)).consistency(old.size, new.size))
+        path = (tree or StoredTree(receipts)).consistency(old.size, new.size)
     except (IncompleteTree, ValueError):
         raise _broken() from None
     if not extends(old.size, old.root, new.size, new.root, path):
         raise _broken()
-    return Consistency(old, new, path)
+    return {"old": old.note, "new": new.note, "consistency": {"hashes": [each.hex() for each in path]}}
 
 
 def verify_by_proof(
@@ -145,7 +118,7 @@ def verify_by_proof(
         return None
     if counted_records(stored.usage) > checkpoint.size:
         return None
-    checks = (*check_receipt(filed, keys), *(Check(name, ok=True) for name in ("inclusion", "head", "checkpoint")))
+    checks = (*check_receipt(filed, keys), *(Check(name) for name in ("inclusion", "head", "checkpoint")))
     state = LogState(checkpoint.size, decoded(last), checkpoint.root)
     verification = Verification(checks, state, filed.request_id)
     return verification if verification.valid else None

@@ -81,7 +81,7 @@ def _spans(receipts: Receipts, rows: Sequence[StoredRecord]) -> Iterator[tuple[i
         if row.kind == b"receipt":
             if row.request_id in ends:
                 yield row.sequence, ends[row.request_id]
-            elif any(filed.kind == "outcome" for filed in receipts.filed(decoded(row.request_id))):
+            elif "outcome" in receipts.filed(decoded(row.request_id)):
                 yield row.sequence, rows[-1].sequence + 1
 
 

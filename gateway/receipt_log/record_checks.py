@@ -73,7 +73,7 @@ class RecordChecks:
 
     def checks(self, *names: str) -> list[Check]:
         """Returns the checks of these names."""
-        return [Check(name, name not in self._faults, self._faults.get(name, (0, None))[1]) for name in names]
+        return [Check(name, self._faults.get(name, (0, None))[1]) for name in names]
 
 
 class Fault(NamedTuple):

@@ -126,22 +126,15 @@ def is_request_id(text: str) -> bool:
 
 
 def _guard_counts(verdict: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns `{action, findings: {kind: count}}` of a verdict whose findings are counts or a list of `{kind, count?}`.
-
-    Drops everything else, since a finding may hold the text that it found.
-    """
-    action, found = verdict.get("action"), verdict.get("findings", ())
+    """Returns the action and the counts of findings by kind. Drops everything else."""
+    action, counts = verdict.get("action"), verdict.get("findings", {})
     _word(action, GUARD_ACTIONS, "guard.action")
-    if isinstance(found, Mapping):
-        pairs = list(found.items())
-    else:
-        pairs = [(finding["kind"], finding.get("count", 1)) for finding in found]
-    counts: dict[str, int] = {}
-    for kind, count in pairs:
+    if not isinstance(counts, Mapping):
+        raise ValueError("guard.findings are not counts by kind")
+    for kind, count in counts.items():
         _word(kind, GUARD_KINDS, "guard.findings")
         _number(count, "guard.findings")
-        counts[kind] = counts.get(kind, 0) + count
-    return {"action": action, "findings": counts}
+    return {"action": action, "findings": dict(counts)}
 
 
 def _match(pattern: re.Pattern[str], value: object, name: str) -> None:

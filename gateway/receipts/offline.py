@@ -49,27 +49,27 @@ def verify_proof(proof: Json, keys: GivenKeys) -> Verification:
     receipt = receipt if isinstance(receipt, dict) else {}
     outcome = receipt.get("outcome")
     row = stored_record("receipt", {name: value for name, value in receipt.items() if name != "outcome"})
-    format = _check_format(proof, PROOF, {"public_key", "receipt", "checkpoint", "inclusion"}, keys)
-    checks = [format, *check_record(row, keys)]
+    misfit = find_misfit(proof, PROOF, {"public_key", "receipt", "checkpoint", "inclusion"}, keys)
+    checks = [Check("format", misfit), *check_record(row, keys)]
     if outcome is not None:
         checks += check_outcome(row, stored_record("outcome", outcome), keys)
     signed = _checkpoint(proof.get("checkpoint"), keys)
-    checks.append(Check("head", signed is not None, None if signed else "the checkpoint is not signed with this key"))
-    detail = None if signed is not None and _is_included(row, proof.get("inclusion"), signed) else _NOT_INCLUDED
-    checks.append(Check("inclusion", detail is None, detail))
+    checks.append(Check("head", None if signed else "the checkpoint is not signed with this key"))
+    is_included = signed is not None and _is_included(row, proof.get("inclusion"), signed)
+    checks.append(Check("inclusion", None if is_included else _NOT_INCLUDED))
     state = LogState(signed.size, "", signed.root) if signed else LogState(0, "", b"")
     return Verification(tuple(checks), state, str(receipt.get("request_id")))
 
 
 def verify_consistency(proof: Json, keys: GivenKeys) -> Verification:
     """Verifies that one checkpoint extends another."""
-    format = _check_format(proof, CONSISTENCY, {"public_key", "old", "new", "consistency"}, keys)
+    misfit = find_misfit(proof, CONSISTENCY, {"public_key", "old", "new", "consistency"}, keys)
     old, new = (_checkpoint(proof.get(name), keys) for name in ("old", "new"))
     path = _path(proof.get("consistency"), {"hashes"})
     ok = old and new and path is not None and extends(old.size, old.root, new.size, new.root, path)
     head = None if old and new else "the checkpoints are not both signed with this key"
     detail = None if ok else "the proof does not lead from the older root to the newer one"
-    checks = (format, Check("head", head is None, head), Check("consistency", detail is None, detail))
+    checks = (Check("format", misfit), Check("head", head), Check("consistency", detail))
     return Verification(checks, LogState(new.size, "", new.root) if new else LogState(0, "", b""))
 
 
@@ -100,11 +100,6 @@ def has_plain_numbers(value: object) -> bool:
     if isinstance(value, list):
         return all(map(has_plain_numbers, value))
     return not isinstance(value, float) and (not isinstance(value, int) or 0 <= value <= LARGEST_NUMBER)
-
-
-def _check_format(value: Json, format: Json, members: set[str], keys: GivenKeys) -> Check:
-    detail = find_misfit(value, format, members, keys)
-    return Check("format", detail is None, detail)
 
 
 def _is_included(row: StoredRecord, proof: object, signed: Checkpoint) -> bool:

@@ -20,11 +20,14 @@ from gateway.store.rows import NodeRow, StoredHead, StoredReceipt, StoredRecord
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The result of one check; `detail` describes the problem, without values."""
+    """The result of one check; `detail` describes the problem, if there is one, without values."""
 
     name: str
-    ok: bool
     detail: str | None = None
+
+    @property
+    def ok(self) -> bool:
+        return self.detail is None
 
     def as_dict(self) -> dict[str, Any]:
         return {"name": self.name, "ok": self.ok, **({"detail": self.detail} if self.detail else {})}
@@ -92,7 +95,7 @@ class ChainWalk:
         return LogState(self.size, self.head, self._tree.root())
 
     def check(self) -> Check:
-        return Check("chain", self.broken is None, self.broken)
+        return Check("chain", self.broken)
 
     def _follow(self, row: StoredRecord) -> str | None:
         expected = self.size + 1
@@ -119,13 +122,13 @@ def check_record(row: StoredRecord, keys: Keys, *, prefix: str = "") -> list[Che
     digest = _recomputed(body)
     verifier = keys.find(body.get("key_id"), row.sequence) if body is not None else None
     hash_ok = digest is not None and digest.hex().encode() == row.hash == sha256(row.body or b"").hexdigest().encode()
-    checks = [Check(prefix + "hash", hash_ok, None if hash_ok else "the record is not what its hash says")]
+    checks = [Check(prefix + "hash", None if hash_ok else "the record is not what its hash says")]
     detail = None
     if verifier is None:
         detail = "signed with another key"
     elif digest is None or not verifier.verify(_from_hex(row.signature), digest):
         detail = "the signature is not of this record"
-    return [*checks, Check(prefix + "signature", detail is None, detail)]
+    return [*checks, Check(prefix + "signature", detail)]
 
 
 def check_receipt(stored: StoredReceipt, keys: Keys) -> list[Check]:
@@ -145,14 +148,14 @@ def check_belonging(receipt: StoredRecord | None, outcome: StoredRecord) -> Chec
     """Checks that an outcome belongs to this receipt."""
     named = str((parse(outcome.body) or {}).get("receipt_hash")).encode(errors="replace")
     ok = receipt is not None and receipt.hash is not None and named == receipt.hash
-    return Check("outcome_receipt", ok, None if ok else "the outcome is of another receipt")
+    return Check("outcome_receipt", None if ok else "the outcome is of another receipt")
 
 
 def check_filing(row: StoredRecord) -> Check:
     """Checks that the columns of a record match its body."""
     body = parse(row.body)
     ok = body is not None and _is_number(body.get("sequence"), row.sequence) and _is_what_it_is_filed_as(row, body)
-    return Check("filing", ok, None if ok else "the record is filed as another")
+    return Check("filing", None if ok else "the record is filed as another")
 
 
 def check_head(walk: ChainWalk, row: StoredHead | None, keys: Keys) -> Check:
@@ -168,7 +171,7 @@ def check_head(walk: ChainWalk, row: StoredHead | None, keys: Keys) -> Check:
         detail = f"the chain ends at sequence {walk.size}, the signed head at {row.size}"
     elif walk.state.root != signed.root:
         detail = "the Merkle tree over the records does not have the signed root"
-    return Check("head", detail is None, detail)
+    return Check("head", detail)
 
 
 def signed_checkpoint(row: StoredHead, keys: Keys) -> Checkpoint | None:

@@ -115,14 +115,6 @@ class NodeRow(NamedTuple):
     hash: bytes
 
 
-class FiledRecord(NamedTuple):
-    """Identifies a record among those of its request."""
-
-    kind: str
-    owner: str
-    hash: str
-
-
 class StoredRecord(NamedTuple):
     """A record as it is stored. Someone may have changed it from outside, so every column is bytes or None."""
 

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 from gateway.store.rows import (
     LARGEST_NUMBER,
-    FiledRecord,
     NewRecord,
     NodeRow,
     OpenReceipt,
@@ -77,10 +76,10 @@ class Receipts:
         size = found[0] if isinstance(found[0], int) and 0 <= found[0] <= LARGEST_NUMBER else -1
         return StoredHead(size, *found[1:])
 
-    def filed(self, request_id: str) -> list[FiledRecord]:
-        """Identifies the records of a request, in any order."""
+    def filed(self, request_id: str) -> dict[str, tuple[str, str]]:
+        """The owner and hash of each record of a request, by its kind."""
         query = "SELECT kind, owner, hash FROM receipts WHERE request_id = ?"
-        return [FiledRecord(*row) for row in self._conn.execute(query, [request_id])]
+        return {kind: (owner, hash) for kind, owner, hash in self._conn.execute(query, [request_id])}
 
     def find(self, request_id: str, owner: str | None) -> StoredReceipt | None:
         """The receipt of a request with its outcome, if it is of `owner`; of any owner for None."""

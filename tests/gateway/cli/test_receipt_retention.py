@@ -146,11 +146,11 @@ def test_a_request_is_pruned_whole_or_not_at_all() -> None:
 
 
 def boundary(rows: list[tuple[int, str, int]], elsewhere: frozenset[int] | set[int] = frozenset()) -> int | None:
-    from gateway.store.rows import FiledRecord, StoredRecord
+    from gateway.store.rows import StoredRecord
 
     class Receipts:
-        def filed(self, request_id: str) -> list[FiledRecord]:
-            return [FiledRecord("outcome", "", "")] if int(request_id) in elsewhere else []
+        def filed(self, request_id: str) -> dict[str, tuple[str, str]]:
+            return {"outcome": ("", "")} if int(request_id) in elsewhere else {}
 
     stored = [StoredRecord(number, kind.encode(), b"%d" % of, None, None, None) for number, kind, of in rows]
     return pruning._without_halves(Receipts(), stored)  # type: ignore[arg-type]

@@ -49,7 +49,7 @@ async def test_a_receipt_is_on_the_wire_as_the_design_says(log: ReceiptLog, data
 async def test_an_outcome_is_a_second_record_of_the_same_request(log: ReceiptLog) -> None:
     receipt = await log.append(draft(), ANNA.key_id)
     other = await log.append(draft(), ANNA.key_id)
-    verdict = {"action": "redact", "findings": [{"kind": "forged_placeholder", "count": 2}]}
+    verdict = {"action": "redact", "findings": {"forged_placeholder": 2}}
     log.append_outcome(receipt.request_id, OutcomeDraft("guarded", 200, (80, 20), verdict, tokens_sent=98), ANNA.key_id)
     outcome = (await log.get(receipt.request_id, ANNA)).as_dict()["outcome"]
     assert outcome["sequence"] == 3

@@ -3,7 +3,7 @@
 import pytest
 
 from gateway.store import ConstraintViolation, Repositories, Store
-from gateway.store.rows import FiledRecord, NewRecord, OpenReceipt, StoredHead, StoredReceipt, StoredRecord, ValueRow
+from gateway.store.rows import NewRecord, OpenReceipt, StoredHead, StoredReceipt, StoredRecord, ValueRow
 
 
 def record(sequence: int, request_id: str | None = None, kind: str = "receipt", owner: str = "key_1") -> NewRecord:
@@ -93,15 +93,12 @@ async def test_records_come_in_the_order_of_any_sequence(store: Store) -> None:
 
 
 async def test_a_transaction_sees_what_it_has_added(store: Store) -> None:
-    def work(stored: Repositories) -> tuple[list[FiledRecord], bytes | None]:
+    def work(stored: Repositories) -> tuple[dict[str, tuple[str, str]], bytes | None]:
         stored.receipts.add(LOG[:2])
         return stored.receipts.filed("req_a"), stored.receipts.hash_at(2)
 
     filed, hash = await store.write(work)
-    assert sorted(filed) == [
-        FiledRecord("outcome", "key_1", "hash2"),
-        FiledRecord("receipt", "key_1", "hash1"),
-    ]
+    assert filed == {"receipt": ("key_1", "hash1"), "outcome": ("key_1", "hash2")}
     assert hash == b"hash2"
 
 

@@ -13,6 +13,11 @@ from tests.gateway.cli.support import DEFAULT, Command
 from tests.gateway.receipt_log.support import draft, opened
 
 
+@pytest.fixture(autouse=True)
+def _narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+
+
 @pytest.fixture
 def command(data_dir: Path, capsys: pytest.CaptureFixture[str]) -> Command:
     return Command(data_dir, capsys)

@@ -1,5 +1,6 @@
 """Runs commands through the entry point."""
 
+import io
 import json
 import socket
 from pathlib import Path
@@ -37,6 +38,12 @@ class Command:
     def json(self, *words: object) -> tuple[int, Any]:
         status, out = self(*words, "--json")
         return status, json.loads(out)
+
+
+def give(monkeypatch: pytest.MonkeyPatch, content: bytes | None, encoding: str = "utf-8") -> None:
+    """Puts the content in the place of standard input, or closes it."""
+    given = content if content is None else io.TextIOWrapper(io.BytesIO(content), encoding, errors="surrogateescape")
+    monkeypatch.setattr("sys.stdin", given)
 
 
 def free_port() -> int:

@@ -16,11 +16,6 @@ from run_proxy import main
 from tests.gateway.cli.support import Command
 
 
-@pytest.fixture(autouse=True)
-def _narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-
-
 def test_a_key_is_made_listed_and_revoked(command: Command) -> None:
     status, made = command.json("keys", "create", "laptop", "--scope", "operator")
     assert (status, made["label"], made["scope"], made["revoked_at"]) == (0, "laptop", "operator", None)
@@ -46,12 +41,6 @@ def test_a_key_is_restricted(command: Command) -> None:
     assert command.json("keys", "list") == (0, [made])
     table = command("keys", "list")[1]
     assert all(word in table for word in ("receipts:read", "gdpr", "gpt-*", "requests=9/day", made["expires_at"][:10]))
-
-
-def test_a_narrow_terminal_shows_the_whole_id(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = command.json("keys", "create", "a program with a long name", "--expires", "90d")[1]
-    monkeypatch.setenv("COLUMNS", "36")
-    assert made["key_id"] in command("keys", "list")[1]
 
 
 def test_a_key_is_rotated(command: Command) -> None:
@@ -107,36 +96,27 @@ def test_the_audit_in_words(command: Command, data_dir: Path) -> None:
     assert len(command.json("keys", "audit", "--limit", "1")[1]) == 1
 
 
-def test_the_list_fits_a_terminal(command: Command) -> None:
-    made = [command.json("keys", "create", label)[1]["key_id"] for label in ("laptop of the team", "ci")]
-    command("keys", "revoke", made[0])
-    lines = command("keys", "list")[1].splitlines()
-    assert [line.split()[0] for line in lines] == ["Key", *made]
-
-
-def test_in_words(command: Command) -> None:
+def test_the_list_in_words_fits_a_terminal(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     status, out = command("keys", "create", "l" * 64)
     assert status == 0
     key_id, secret = out.split()[0], out.splitlines()[1]
     assert "shown this once" in out
+    other = command.json("keys", "create", "ci", "--expires", "90d")[1]["key_id"]
     status, table = command("keys", "list")
-    assert status == 0
-    assert key_id in table
+    assert (status, [line.split()[0] for line in table.splitlines() if "_" in line]) == (0, [key_id, other])
     assert secret not in table
     assert max(map(len, table.splitlines())) <= 80
+    monkeypatch.setenv("COLUMNS", "36")
+    assert other in command("keys", "list")[1]
     assert command("keys", "revoke", key_id) == (0, f"{key_id} is revoked.\n")
 
 
 @pytest.mark.slow
-def test_what_is_refused(command: Command) -> None:
+def test_keys_that_cannot_be_made_or_do_not_exist_are_refused(command: Command) -> None:
     for words, code in (
         (("create", ""), "validation_error"),
         (("create", "a", "--scope", "admin"), "validation_error"),
-        (("create", "a", "--scope", "operator", "--scope", "chat"), "validation_error"),
-        (("create", "a", "--quota", "requests=0/day"), "validation_error"),
-        (("create", "a", "--quota", "requests=1/day", "--quota", "requests=2/day"), "validation_error"),
-        (("create", "a", "--model", "gpt 5"), "validation_error"),
-        (("create", "a", "--policy", "default", "--policy", "of-nobody"), "policy_not_found"),
+        (("create", "a", "--policy", "default", "--policy", "unknown"), "policy_not_found"),
         (("rotate", "key_unknown"), "not_found"),
         (("revoke", "key_unknown"), "not_found"),
     ):

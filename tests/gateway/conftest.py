@@ -14,9 +14,11 @@ from gateway.policy.registry import PolicyRegistry
 from gateway.protection.protector import Protector
 from gateway.receipt_log.log import ReceiptLog
 from gateway.receipt_log.signing_key import load_signer
+from gateway.receipts import records
 from gateway.receipts.drafts import OutcomeDraft
 from gateway.store import Store, open_store
-from tests.gateway.receipt_log.support import draft, opened
+from tests.gateway.cli.support import DEFAULT, Command
+from tests.gateway.receipt_log.support import DAYS, OPERATOR, draft, opened
 
 
 @pytest.fixture(scope="module")
@@ -65,3 +67,36 @@ def log_dir(good_log: Path, data_dir: Path) -> Path:
     """The data folder of this test, with a copy of that log."""
     shutil.copytree(good_log, data_dir, dirs_exist_ok=True)
     return data_dir
+
+
+@pytest.fixture(scope="session")
+def log_of_days(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with a log of four days, with an outcome for each receipt."""
+    folder = tmp_path_factory.mktemp("days") / "data"
+    folder.mkdir(mode=0o700)
+
+    async def fill(log: ReceiptLog) -> None:
+        number = 0
+        for day, requests in DAYS:
+            with pytest.MonkeyPatch.context() as patched:
+                patched.setattr(records, "_now", lambda day=day: f"{day}T12:00:00.000Z")
+                for _ in range(requests):
+                    number += 1
+                    await log.append(draft(f"req_{number:04x}", policy=DEFAULT), "key_anna")
+                    log.append_outcome(f"req_{number:04x}", OutcomeDraft("answered", 200, (5, 7)), "key_anna")
+                await log.list(OPERATOR, 1, 0)  # Waits until the outcomes are written.
+
+    with opened(folder) as log:
+        asyncio.run(fill(log))
+    return folder
+
+
+@pytest.fixture
+def days(log_of_days: Path, data_dir: Path) -> Path:
+    shutil.copytree(log_of_days, data_dir, dirs_exist_ok=True)
+    return data_dir
+
+
+@pytest.fixture
+def command(data_dir: Path, capsys: pytest.CaptureFixture[str]) -> Command:
+    return Command(data_dir, capsys)

@@ -18,11 +18,6 @@ def _narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
 
 
-@pytest.fixture
-def command(data_dir: Path, capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(data_dir, capsys)
-
-
 @pytest.fixture(scope="session")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("authority")

@@ -22,6 +22,10 @@ ANNA = Caller("key_anna", Scope.CLIENT)
 BERT = Caller("key_bert", Scope.CLIENT)
 
 
+DAYS = [("2026-03-01", 5), ("2026-03-02", 260), ("2026-03-03", 3), ("2026-03-05", 40)]
+"""The days of a log, and how many receipts each has, with as many outcomes."""
+
+
 def draft(request_id: str | None = None, **changes: Any) -> ReceiptDraft:
     fields: dict[str, Any] = {
         "request_id": request_id or "req_" + secrets.token_hex(16),
@@ -38,6 +42,10 @@ def draft(request_id: str | None = None, **changes: Any) -> ReceiptDraft:
         "protected_digest": "b2" * 32,
     }
     return ReceiptDraft(**(fields | changes))
+
+
+def lines_of(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text().splitlines()]
 
 
 @contextmanager

@@ -83,17 +83,11 @@ async def test_a_request_has_one_receipt(log: ReceiptLog) -> None:
     await log.append(draft("req_01"), ANNA.key_id)
     with pytest.raises(Conflict):
         await log.append(draft("req_01"), BERT.key_id)
-    assert (await log.verify("req_01", ANNA)).as_dict()["log"]["size"] == 1
-    assert await log.append(draft("req_02"), BERT.key_id)
-    assert (await log.verify("req_02", BERT)).valid
-
-
-async def test_of_those_at_once_a_request_has_one_receipt_too(log: ReceiptLog) -> None:
-    await log.append(draft("req_01"), ANNA.key_id)
     ids = ["req_01", "req_02", "req_02", "req_03"]
     done = await asyncio.gather(*(log.append(draft(id), ANNA.key_id) for id in ids), return_exceptions=True)
     assert [isinstance(each, Conflict) for each in done] == [True, False, True, False]
     assert (await log.list(ANNA, 10, 0))[1] == 3
+    assert (await log.verify("req_02", ANNA)).valid
 
 
 async def test_clients_see_their_own_receipts_and_operators_all(log: ReceiptLog) -> None:
@@ -112,7 +106,7 @@ async def test_clients_see_their_own_receipts_and_operators_all(log: ReceiptLog)
 
 
 @pytest.mark.parametrize("request_id", ["req_ff", "", "req_' OR 1=1", "req_\ud800", "REQ_01", "x" * 10_000])
-async def test_what_is_not_there_or_not_ones_own_looks_the_same(log: ReceiptLog, request_id: str) -> None:
+async def test_a_missing_receipt_looks_like_that_of_another_key(log: ReceiptLog, request_id: str) -> None:
     his = (await log.append(draft(), BERT.key_id)).request_id
     messages = set()
     for asked in (request_id, his):
@@ -155,14 +149,6 @@ async def test_a_good_log_verifies_and_the_reference_agrees(log: ReceiptLog, dat
         assert all(check["ok"] for check in verification.as_dict()["checks"])
         assert verification.log.size == 40
     assert reference_check(data_dir / "gateway.db", load_signer(data_dir).public_key) == 40
-
-
-async def test_a_long_chain_is_followed_in_chunks(log: ReceiptLog, data_dir: Path) -> None:
-    receipts = await asyncio.gather(*(log.append(draft(), ANNA.key_id) for _ in range(2000)))
-    first, again = await asyncio.gather(*(log.verify(receipts[0].request_id, ANNA) for _ in range(2)))
-    assert first.valid
-    assert first == again
-    assert (first.log.size, first.log.head) == (2000, receipts[-1].hash)
 
 
 async def test_a_chain_that_grows_while_it_is_followed_verifies(log: ReceiptLog) -> None:

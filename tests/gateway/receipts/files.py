@@ -15,10 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+import pytest
 
 from gateway.receipt_log.audit import prove, prove_extension
-from gateway.receipt_log.export import export
+from gateway.receipt_log.export import export, export_days
+from gateway.receipt_log.signing_key import FILE as SIGNING_KEY
 from gateway.receipt_log.signing_key import load_signer
+from gateway.receipts import records
 from gateway.receipts.checkpoint import sign_checkpoint
 from gateway.receipts.drafts import OutcomeDraft
 from gateway.receipts.signing import Signer
@@ -36,7 +39,8 @@ type Lines = list[dict[str, Any]]
 class Originals:
     """An export and proofs of a log of six records, and of others that an attacker may take pieces from.
 
-    `older` is of its first three records. `fork` has them too, and three others. `foreign` is of another key.
+    `older` is of its first three records. `fork` has them too, and three others. `foreign` is of another key. `day` is
+    the export of the second of two days.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -53,6 +57,7 @@ class Originals:
             asyncio.run(_append(folder / name, second))
             self._keep(name, name)
         self.key = self.signer("good").public_bytes.hex()
+        self._keep_day()
 
     def signer(self, name: str) -> Signer:
         return load_signer(self._folder / name)
@@ -69,6 +74,18 @@ class Originals:
             self.lines[f"{name}-consistency"] = [prove_extension(store, signer, 3, None)]
             if size > 3:
                 self.lines[f"{name}-second-proof"] = [prove(store, signer, "req_02", None)]
+
+    def _keep_day(self) -> None:
+        folder = self._folder / "days"
+        folder.mkdir(mode=0o700)
+        shutil.copy(self._folder / "good" / SIGNING_KEY, folder)
+        for day, requests in ((2, ("req_01", "req_02")), (3, ("req_03", "req_04"))):
+            with pytest.MonkeyPatch.context() as patched:
+                patched.setattr(records, "_now", lambda day=day: f"2026-03-0{day}T12:00:00.000Z")
+                asyncio.run(_append(folder, *requests, outcome_of=requests[0]))
+        with open_read_only(folder) as store:
+            *_, day = export_days(store, self.signer("days"), self._folder, lambda _: None)
+        self.lines["day"] = [json.loads(line) for line in day.path.read_bytes().splitlines()]
 
 
 async def _append(folder: Path, *request_ids: str, outcome_of: str | None = None) -> None:

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from gateway.detection.re2_expression import Expression
+from gateway.detection.recognizer import compile_pattern
+
 _NAME = re.compile(r"<<(\w+)>>")
 _LINE_BREAK = re.compile(r"\n\s*")
 
@@ -29,11 +32,25 @@ def expand(text: str, entries: Mapping[str, str]) -> str:
     return text
 
 
-def expressions(parts: Mapping[str, str]) -> Mapping[str, str]:
-    """Returns expressions by name, each on one line and with the others that it names."""
-    return {name: one_line(expand(text, parts)) for name, text in parts.items()}
-
-
 def one_line(regex: str) -> str:
     """Removes line breaks and the indentation after them, which serve only the reader of an expression."""
     return _LINE_BREAK.sub("", regex)
+
+
+class Expressions(dict[str, str]):
+    """Expressions by name, each on one line and with the others that it names."""
+
+    def __init__(self, parts: Mapping[str, str]) -> None:
+        super().__init__({name: one_line(expand(text, parts)) for name, text in parts.items()})
+
+    def re2(self, *names: str) -> list[Expression]:
+        """Compiles some of them for `NormalizedText.data`."""
+        return [compile_pattern(self[name]) for name in names]
+
+    def of_text(self, *names: str, flags: int = 0) -> list[re.Pattern[str]]:
+        """Compiles some of them with Python's own engine."""
+        return [re.compile(self[name], flags) for name in names]
+
+    def of_bytes(self, *names: str, flags: int = 0) -> list[re.Pattern[bytes]]:
+        """Compiles some of them with Python's own engine for bytes."""
+        return [re.compile(self[name].encode(), flags) for name in names]

@@ -2,12 +2,12 @@
 
 import re
 
-from gateway.detection.data_files import expressions, read_toml, word_lists
+from gateway.detection.data_files import Expressions, read_toml, word_lists
 
 REACH = 400
 """How many characters before and after an `@` tell what it is."""
 
-_PARTS = expressions(read_toml(__file__)["parts"])
+_PARTS = Expressions(read_toml(__file__)["parts"])
 _DECORATORS = word_lists(__file__)["decorators"]
 _WORD = re.compile(r"@\w+(?![.-]?\w)")
 # For each construct, the text on the line before the sign and the text from the sign on.

@@ -5,11 +5,11 @@ A label before a finding says more than the model knows: in `"city": "Austin"`, 
 
 import re
 
-from gateway.detection.data_files import expressions, read_toml
+from gateway.detection.data_files import Expressions, read_toml
 from gateway.detection.recognizers.postal_address import PARTS
 from gateway.models import Entity
 
-WORDS = expressions(read_toml(__file__))
+WORDS = Expressions(read_toml(__file__))
 """Words of labels and headers: `places`, `goods`, and `others` of headers alone."""
 # Also after another word: `billingCity`, `state_of_origin`.
 _BEFORE_LABEL = r"(?:\b|_|[a-z](?=[A-Z]))"

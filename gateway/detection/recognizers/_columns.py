@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from gateway.detection.data_files import expressions, read_toml
+from gateway.detection.data_files import Expressions, read_toml
 from gateway.detection.prefilter import PatternSet
 from gateway.detection.recognizer import EntityType, Match, compile_pattern
 from gateway.detection.recognizers._dates import BIRTH_DATE, DATE, birth_date
@@ -37,7 +37,7 @@ _TYPES = {
     for table in ("age", "bank_account", "date_of_birth", "postal_code", "us_identifiers")
     for name, one in table_types(__file__, table).items()
 }
-_BIRTH = expressions(
+_BIRTH = Expressions(
     read_toml(__file__, "date_of_birth")["parts"] | {"letters": "", "birth_date": "", "birth_month": ""}
 )
 _DATE = compile_pattern(f"(?i){DATE}")
@@ -126,7 +126,7 @@ _COLUMNS = (
     Column(SECRET, 0.8, is_made),
 )
 _TABLE = read_toml(__file__)
-_EXPRESSIONS = expressions(
+_EXPRESSIONS = Expressions(
     {
         **EXPRESSIONS,
         **_TABLE["parts"],

@@ -12,7 +12,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel
 
-from gateway.detection.data_files import expand, expressions, one_line, read_toml
+from gateway.detection.data_files import Expressions, expand, one_line, read_toml
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.prefilter import PatternSet
 from gateway.detection.recognizer import EntityType, Match, compile_pattern
@@ -63,7 +63,7 @@ def label_expression(labels: Iterable[Label]) -> str:
 
 
 _LABELS = tuple(LABELS.values())
-_EXPRESSIONS = expressions(
+_EXPRESSIONS = Expressions(
     {
         **_DATA["expressions"],
         "labels": label_expression(_LABELS),
@@ -71,13 +71,9 @@ _EXPRESSIONS = expressions(
         "booking": label_expression([LABELS["BOOKING_REFERENCE"]]),
     }
 )
-_VALUE, _OTHER_QUANTITY, _EXPLICIT = (
-    compile_pattern(_EXPRESSIONS[name]) for name in ("value", "other_quantity", "explicit")
-)
-_DAY, _CLOCK_OR_PRICE, _VERSION, _HEX, _IN_CODE, _NOT_IDENTIFIERS = (
-    re.compile(_EXPRESSIONS[name])
-    for name in ("date", "clock_or_price", "version", "hex", "in_code", "not_identifiers")
-)
+_VALUE, _OTHER_QUANTITY, _EXPLICIT = _EXPRESSIONS.re2("value", "other_quantity", "explicit")
+_DAY, _CLOCK_OR_PRICE, _VERSION = _EXPRESSIONS.of_text("date", "clock_or_price", "version")
+_HEX, _IN_CODE, _NOT_IDENTIFIERS = _EXPRESSIONS.of_text("hex", "in_code", "not_identifiers")
 _AFTER, _NEXT = re.compile(_EXPRESSIONS["after"].encode(), re.IGNORECASE), re.compile(_EXPRESSIONS["next"].encode())
 _PARTED = re.compile(r"[./\-]")
 _OF_YEAR = re.compile(r"\d{2,6}/(?:19|20)\d\d")

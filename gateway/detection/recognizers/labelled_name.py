@@ -7,12 +7,12 @@ their length, by their characters, and by words that forms and lists of things h
 
 import re
 
-from gateway.detection.data_files import expressions, read_toml, word_lists
+from gateway.detection.data_files import Expressions, read_toml, word_lists
 from gateway.detection.recognizers._pattern_table import pattern_table
 from gateway.detection.recognizers.person_name import NO_NAMES, PARTICLES, PERSON
 
 _PARTS = read_toml(__file__)["parts"]
-_LABELS = expressions({label: _PARTS[label] for label in ("surely", "perhaps")})
+_LABELS = Expressions({label: _PARTS[label] for label in ("surely", "perhaps")})
 SURE_LABELS, POSSIBLE_LABELS = _LABELS["surely"], _LABELS["perhaps"]
 """Labels of which the value is always the name of a person, and those that also precede the names of things (RE2)."""
 _WORDS = word_lists(__file__)

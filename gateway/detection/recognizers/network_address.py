@@ -5,25 +5,20 @@ Addresses without an owner (documentation, loopback, unspecified: RFC 5737, 3849
 """
 
 import ipaddress
-import re
 from collections.abc import Iterator, Sequence
 
-from gateway.detection.data_files import expressions, read_toml
+from gateway.detection.data_files import Expressions, read_toml
 from gateway.detection.normalized_text import NormalizedText
-from gateway.detection.recognizer import EntityType, Match, compile_pattern
+from gateway.detection.recognizer import EntityType, Match
 from gateway.detection.recognizers._samples import with_examples
 
 IP_ADDRESS = EntityType("IP_ADDRESS", "network", "An IPv4 or IPv6 address or network.")
 MAC_ADDRESS = EntityType("MAC_ADDRESS", "device", "The hardware address of a network interface.")
 
-_EXPRESSIONS = expressions(read_toml(__file__)["expressions"])
-_V4, _V6, _VERSION, _OF_PROTOCOL, _REQUIRED, _OF_NETWORKS, _MAC = (
-    compile_pattern(_EXPRESSIONS[name])
-    for name in ("v4", "v6", "version", "of_protocol", "required", "of_networks", "mac")
-)
-_REVISION, _HEADING, _TITLE, _CONTINUES = (
-    re.compile(_EXPRESSIONS[name].encode()) for name in ("revision", "heading", "title", "continues")
-)
+_EXPRESSIONS = Expressions(read_toml(__file__)["expressions"])
+_V4, _V6, _VERSION, _OF_PROTOCOL, _REQUIRED = _EXPRESSIONS.re2("v4", "v6", "version", "of_protocol", "required")
+_OF_NETWORKS, *_MAC_FORMS = _EXPRESSIONS.re2("of_networks", "mac", "cisco_prefilter")
+_REVISION, _HEADING, _TITLE, _CONTINUES = _EXPRESSIONS.of_bytes("revision", "heading", "title", "continues")
 _VERSION_REACH = 24
 
 _REQUIRED_REACH = 160
@@ -53,8 +48,6 @@ _GIVEN_OUT = ipaddress.ip_network("2000::/3")  # the allocated unicast addresses
 _UNOWNED, _INTERNAL, _PUBLIC = 0.2, 0.6, 0.95
 _WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _INDEXED = _WORD | frozenset(b")]")
-
-_MAC_FORMS = (_MAC, compile_pattern(_EXPRESSIONS["cisco_prefilter"]))
 
 
 def _score(value: str) -> float | None:

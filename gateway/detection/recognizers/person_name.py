@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pydantic import BaseModel
 
 from gateway.detection.alphabet import LETTERS
-from gateway.detection.data_files import expand, expressions, one_line, read_toml, word_lists
+from gateway.detection.data_files import Expressions, expand, one_line, read_toml, word_lists
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import EntityType, Match, compile_pattern
 from gateway.detection.recognizers._pattern_table import pattern_table
@@ -31,7 +31,7 @@ class _Cue(BaseModel, extra="forbid", frozen=True):
 
 
 _DATA = read_toml(__file__)
-_PARTS = expressions(_DATA["parts"])
+_PARTS = Expressions(_DATA["parts"])
 _CUES = tuple(
     _Cue.model_validate({**cue, "name": name, "regex": one_line(expand(cue["regex"], _PARTS))})
     for name, cue in _DATA["cues"].items()

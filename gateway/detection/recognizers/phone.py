@@ -4,64 +4,30 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gateway.detection.alphabet import LETTERS
-from gateway.detection.data_files import expressions, read_toml
+from gateway.detection.data_files import Expressions, read_toml
 from gateway.detection.entropy import inside_blob, periodic_skip
 from gateway.detection.normalized_text import NormalizedText
-from gateway.detection.recognizer import (
-    EntityType,
-    Match,
-    compile_pattern,
-    near_context,
-)
+from gateway.detection.recognizer import EntityType, Match, near_context
 from gateway.detection.recognizers._checks import is_date, luhn
-from gateway.detection.recognizers._phone_lookalikes import is_of_programs, is_thousands
 from gateway.detection.recognizers._phone_plans import is_national, is_possible, is_valid
 from gateway.detection.recognizers._samples import with_examples
 from gateway.detection.recognizers.payment_card import grouped_card
 
 PHONE_NUMBER = EntityType("PHONE_NUMBER", "contact", "A phone or fax number.")
 
-_WORDS = {name: words.replace(" ", r"[\s_-]?") for name, words in expressions(read_toml(__file__)["parts"]).items()}
+_WORDS = {name: words.replace(" ", r"[\s_-]?") for name, words in Expressions(read_toml(__file__)["parts"]).items()}
 
-# One number has few separators between its digits, and several spaces separate two numbers.
-_PREFILTER = r"\d(?:[ .\-/()]{0,3}\d){6}"
-# Local numbers are shorter and need context directly next to them.
-_SHORT = (
-    r"(?i)\b(?:phone|tel|telephone|telefon|mobile|cell|call|dial|fax|teléfono)(?: (?:us|me|him|her))?"
-    r"(?: (?:at|on|under))?[ \t:.]{1,3}(\d{2,3}(?:[ \-]\d{2,4}){1,2})\b"
-)
-# The same in a letterhead: `61 51 81 office`.
-_SHORT_LINE = (
-    r"(?im)^[ \t]*(\d{2,3}(?:[ \-]\d{2,4}){1,2})[ \t]{1,2}\(?(?:phone|tel|mobile|cell|fax|office|home|work)\)?[ \t]*$"
-)
-_SHORT_FORMS = (compile_pattern(_SHORT), compile_pattern(_SHORT_LINE))
-_EXTENSION = r"(?:[ ,;]{0,2}(?i:x|ext\.?|extension|durchwahl|poste)[ .:]{0,2}\d{1,6}\b)?"
-_SURE = (
-    r"(?:\+|\b00)[ ]?\(?[1-9](?:[ .\-/()]{0,3}\d){5,14}"
-    r"|(?:\b1[ .\-]{1,2})?(?:\(\d{3}\)[ .\-]{0,2}|\b\d{3}[ .\-])\d{3}[ .\-]\d{4}\b"
-)
-
-_CANDIDATE = compile_pattern(rf"(?:{_SURE}|\(?\b\d(?:[ .\-/()]{{0,3}}\d){{6,14}}){_EXTENSION}")
-# In texts without a context word, unseparated digits count only if they start like a national number.
-_PARTED = r"\(?\b\d{1,6}[ .\-/()]{1,3}\d(?:[ .\-/()]{0,3}\d){2,14}|\b(?:0[1-9]\d{8,9}|[2-9]\d{2}[2-9]\d{6})\b"
-_GROUPED = compile_pattern(rf"(?:{_SURE}|{_PARTED}){_EXTENSION}")
+_EXPRESSIONS = Expressions({**read_toml(__file__)["expressions"], **_WORDS, "letters": LETTERS})
+_CANDIDATE, _GROUPED, *_SHORT_FORMS = _EXPRESSIONS.re2("candidate", "grouped", "short", "short_line")
+_CONTEXT, _ANNOUNCES, _REACHED_AT, _STANDS_AT = _EXPRESSIONS.re2("said", "announces", "reached_at", "stands_at")
+_DIALLED, _SAID_AFTER, _OTHER_NUMBER = _EXPRESSIONS.re2("dialled", "said_after", "other")
 # Candidates are short, so the standard library's expressions are faster; none of them backtracks far.
-_NANP = re.compile(r"^(?:1[ .\-]{1,2})?\(?([2-9]\d{2})\)?[ .\-]{0,2}([2-9]\d{2})[ .\-]?\d{4}(?:\D.*)?$")
-_THREE_THREE_FOUR = re.compile(r"^(?:1[ .\-]{1,2})?\(?\d{3}\)?[ .\-]{1,2}\d{3}[ .\-]\d{4}(?:\D.*)?$")
-
-# In names of programs, an underscore separates long words only: `home_phone`, but `call_48213077`.
-_BEFORE, _BEFORE_WHOLE, _AFTER_WHOLE = rf"(?:^|[^{LETTERS}\d])", rf"(?:^|[^{LETTERS}\d_])", rf"(?:$|[^{LETTERS}\d_])"
-_SAID = rf"(?i:{_BEFORE}(?:{_WORDS['stems']})|{_BEFORE_WHOLE}(?:{_WORDS['whole']}){_AFTER_WHOLE}|{_WORDS['anywhere']})"
-_DIRECTLY = rf"(?i:[ ](?:{_WORDS['links']})){{0,2}}[ \t]*[:=]?[ \t]*$"
-_REACHED, _IS_AT = (rf"(?i:{_BEFORE}(?:{_WORDS[name]}))" for name in ("reached", "is_at"))
-_CONTEXT, _ANNOUNCES = compile_pattern(_SAID), compile_pattern(f"{_SAID}|{_REACHED}|{_IS_AT}")
-_REACHED_AT, _STANDS_AT = compile_pattern(_REACHED + _DIRECTLY), compile_pattern(_IS_AT + _DIRECTLY)
-_DIALLED = compile_pattern(_SAID + r"[^\d\n]{0,4}$")
-_SAID_AFTER = compile_pattern(
-    rf"(?i)(?:[ ]?[(,/-][ ]?|[ ](?:is|was|as|ist|als|est|es|como|è|come|é)[ ](?:[{LETTERS}]+[ ]){{0,2}}?)"
-    rf"(?:call ?back|{_WORDS['stems']}|(?:{_WORDS['whole']}){_AFTER_WHOLE}|{_WORDS['anywhere']})"
-)
-_OTHER_NUMBER = compile_pattern(rf"(?i)\b(?:{_WORDS['other_number']})\W*(?:[{LETTERS}.#:°]+\W*){{0,3}}$")
+_NANP, _THREE_THREE_FOUR, _ALONE = _EXPRESSIONS.of_text("nanp", "three_three_four", "alone")
+_DECIMAL, _YEARS, _THOUSANDS, _SIZE = _EXPRESSIONS.of_text("decimal", "years", "thousands", "size")
+_CODE_POINTS, _FOURS, _UNIX_TIME = _EXPRESSIONS.of_text("code_points", "fours", "unix_time")
+_ROW_BEFORE, _ROW_AFTER, _LIST = _EXPRESSIONS.of_bytes("row_before", "row_after", "list")
+_CASE_ENDING, _ZERO_BEFORE = _EXPRESSIONS.of_bytes("case_ending", "zero_before")
+_TIME_FIELD, _CODE_POINT = _EXPRESSIONS.of_bytes("time_field", "code_point")
 # Countries with a trunk zero before the area code, by calling code: of Europe, then of Asia, Africa and Oceania.
 _TRUNK_ZERO = """
 44 49 33 39 31 32 43 41 353 46 358 40 90 359 380 381 385 386 421
@@ -76,13 +42,6 @@ _MOST_GROUPS = 7  # the maximum of any numbering plan
 _BRACKETS = bytes.maketrans(b"()", b"  ")
 _DIGITS = re.compile(r"[0-9]+")
 _NO_DIGITS = re.compile(r"[^0-9]+")
-_ALONE = re.compile(r"^[\d+ .\-/()]*\d")
-_DECIMAL = re.compile(r"^\+?\d+\.\d+$")
-_YEARS = re.compile(r"^(?:1[5-9]|20)\d\d[ .\-/]{1,3}(?:1[5-9]|20)\d\d$")
-_ROW_BEFORE = re.compile(rb"(?:\d{1,7} )+$")
-_ROW_AFTER = re.compile(rb"(?: \d{1,7})+")
-# Between the numbers of a list: a word or sign, or the end of one line and the start of the next.
-_LIST = re.compile(rb"\s?(?:[,;/&|]|and|or|und|oder|et|ou|y|o|e|en|of)\s{1,2}|[^\n]{0,24}\n[^\n]{0,24}")
 _LIST_GAP = 49
 _NEXT_TO_NAME = 0.15
 """Not enough alone; see `engines.py`."""
@@ -92,9 +51,8 @@ _ANNOUNCED = 0.7
 _WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _DIGIT = frozenset(b"0123456789")
 _FIGURES = frozenset("0123456789")
-# Hungarian and Finnish decline numbers: `06 30 123 4567-es`, `040 123 4567:ään`.
-_CASE_ENDING = re.compile(rb"[-:](?:[a-z]|\xc3[\xa0-\xbf]){2,4}(?![\w-])")
 _MONEY = tuple(sign.encode() for sign in "€£¥")
+_UNIT = re.compile(rb"[ ]?(?:bytes?|octets?|bits?|[KMGT]i?B)\b", re.IGNORECASE)
 
 
 def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
@@ -189,7 +147,7 @@ def _evaluate(normalized: NormalizedText, start: int, end: int, listed: int) -> 
     sentence = value.find(". ")
     if sentence >= _WHOLE:  # the rest starts a new sentence or is the next number in a list
         end, value = start + sentence, value[:sentence]
-    if is_of_programs(normalized.data, start, end, value):
+    if _is_of_programs(normalized.data, start, end, value):
         return None
     if value[0] == "+" or value.startswith("00"):
         found = _international(normalized, start, end)
@@ -260,7 +218,7 @@ def _national(normalized: NormalizedText, start: int, end: int, value: str, list
         return 0.7
     if other or _in_row(data, start, end, value):
         return None
-    if is_thousands(value, digits):
+    if _is_thousands(value, digits):
         return _NEXT_TO_NAME if len(digits) == 9 else None
     if not grouped:
         return _NEXT_TO_NAME if _NANP.search(value) or is_national(digits, _TRUNK_ZERO_CODES) else None
@@ -274,7 +232,7 @@ def _national(normalized: NormalizedText, start: int, end: int, value: str, list
 def _is_reached(data: bytes, start: int, value: str, digits: str) -> bool:
     """Returns whether the words directly before a number say that a person can be reached there."""
     before = data[max(0, start - _ANNOUNCED_WITHIN) : start]
-    amount = is_thousands(value, digits)
+    amount = _is_thousands(value, digits)
     if _REACHED_AT.search(before):
         return not amount or len(digits) >= _WHOLE
     grouped = not amount and not value.isdigit() and value.replace(" ", "").isdigit()
@@ -298,6 +256,23 @@ def _is_other(value: str, digits: str, parts: list[str], lengths: list[int], sig
         or (len(digits) == 13 and digits[:3] in {"978", "979"})
         or (14 <= len(digits) <= 19 and luhn(digits))
     )
+
+
+def _is_of_programs(data: bytes, start: int, end: int, value: str) -> bool:
+    """Returns whether digits are coordinates from an origin (`0 0 512 512`), code points, a size, or a Unix time."""
+    if value.startswith("0 "):
+        return value[2:4] == "0 " or _ZERO_BEFORE.search(data[max(0, start - 3) : start]) is not None
+    return (
+        _CODE_POINTS.match(value) is not None
+        or (_FOURS.match(value) is not None and _CODE_POINT.search(data[max(0, start - 40) : start]) is not None)
+        or (_SIZE.match(value) is not None and _UNIT.match(data, end) is not None)
+        or (_UNIX_TIME.match(value) is not None and _TIME_FIELD.search(data[max(0, start - 48) : start]) is not None)
+    )
+
+
+def _is_thousands(value: str, digits: str) -> bool:
+    """Returns whether a value is an amount with a thousands separator."""
+    return digits[0] != "0" and _THOUSANDS.search(value) is not None
 
 
 def _starts_with_date(parts: list[str], lengths: list[int], signs: set[str]) -> bool:
@@ -331,4 +306,5 @@ def _any_date(year: str, one: str, other: str) -> bool:
     return any(is_date(full, month, day) for month, day in ((int(one), int(other)), (int(other), int(one))))
 
 
-RECOGNIZERS = (with_examples(__file__, "phone", (PHONE_NUMBER,), (_PREFILTER, _SHORT, _SHORT_LINE), _find),)
+_PREFILTERS = (_EXPRESSIONS[name] for name in ("prefilter", "short", "short_line"))
+RECOGNIZERS = (with_examples(__file__, "phone", (PHONE_NUMBER,), _PREFILTERS, _find),)

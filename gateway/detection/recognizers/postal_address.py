@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import re2
 
 from gateway.detection.alphabet import LETTERS
-from gateway.detection.data_files import expand, expressions, one_line, read_toml
+from gateway.detection.data_files import Expressions, expand, one_line, read_toml
 from gateway.detection.entropy import phrases, word_set
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import EntityType, Match, compile_pattern
@@ -41,7 +41,7 @@ def _titled(words: str) -> str:
 
 _DATA = read_toml(__file__)
 _WORDS = {name: "|".join(phrases(text)) for name, text in _DATA["words"].items()}
-PARTS = expressions(
+PARTS = Expressions(
     {**_WORDS, "titled_after_weak": _titled(_WORDS["after_weak"]), "letters": LETTERS, **_DATA["parts"]}
 )
 """Words and expressions of postal addresses (RE2), by name."""
@@ -52,14 +52,9 @@ _PREFILTERS = [
     (one_line(expand(row["regex"], PARTS)), [_FORMS[name] for name in row["forms"]]) for row in _DATA["prefilters"]
 ]
 _EXACT = {form: compile_pattern(form.regex) for _, forms in _PREFILTERS for form in forms}
-_CUE, _FIRST_UNIT, _FIELD_ENDS, _TECHNICAL, _NO_ADDRESS, _LIKE_ADDRESS = (
-    compile_pattern(PARTS[name])
-    for name in ("cue", "first_unit", "field_ends", "technical", "no_address", "like_address")
-)
-_NUMBERED, _NEXT_LINE, _LINE_ENDS, _TOWNLESS, _CITY_ENDS, _BLANK_LINE = (
-    compile_pattern(PARTS[name])
-    for name in ("numbered", "next_line", "line_ends", "townless", "city_ends", "blank_line")
-)
+_CUE, _FIRST_UNIT, _FIELD_ENDS, _TECHNICAL = PARTS.re2("cue", "first_unit", "field_ends", "technical")
+_NO_ADDRESS, _LIKE_ADDRESS, _NUMBERED, _NEXT_LINE = PARTS.re2("no_address", "like_address", "numbered", "next_line")
+_LINE_ENDS, _TOWNLESS, _CITY_ENDS, _BLANK_LINE = PARTS.re2("line_ends", "townless", "city_ends", "blank_line")
 _CONTACT = compile_pattern(PARTS["gap"] + PARTS["contact"])
 _NEXT_LOWER = compile_pattern(PARTS["short_gap"] + PARTS["lower"])
 

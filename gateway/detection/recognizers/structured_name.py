@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from gateway.detection.alphabet import LETTERS
-from gateway.detection.data_files import expressions, read_toml, word_lists
+from gateway.detection.data_files import Expressions, read_toml, word_lists
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import Match, compile_pattern
 from gateway.detection.recognizers._samples import with_examples
@@ -24,7 +24,7 @@ class _Half(NamedTuple):
     sure: bool
 
 
-KEYS = expressions(read_toml(__file__)["keys"])
+KEYS = Expressions(read_toml(__file__)["keys"])
 """Keys of the halves of a name in data (RE2)."""
 _WORDS = word_lists(__file__)
 _NO_NAMES = (NO_NAMES | _WORDS["stand_ins"] | _WORDS["no_names"]) - PARTICLES

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gateway.detection.alphabet import LETTERS
-from gateway.detection.data_files import expressions, read_toml, word_lists
+from gateway.detection.data_files import Expressions, read_toml, word_lists
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import EntityType, Match, compile_pattern
 from gateway.detection.recognizers._pattern_table import pattern_table
@@ -15,7 +15,7 @@ from gateway.detection.recognizers._samples import with_examples
 
 USERNAME = EntityType("USERNAME", "account", "The name of a person's account.")
 
-_PARTS = expressions(read_toml(__file__)["parts"])
+_PARTS = Expressions(read_toml(__file__)["parts"])
 _NO_NAMES, _PAGES, _SERVICES = word_lists(__file__).values()
 _LABEL = _PARTS["label"]
 _IS = r"(?:is|was|ist|lautet|est|es|è|é|as|called|named)"

@@ -31,9 +31,9 @@ class _Cue(BaseModel, extra="forbid", frozen=True):
 
 
 _DATA = read_toml(__file__)
-_PARTS = Expressions(_DATA["parts"])
+_EXPRESSIONS = Expressions({**_DATA["parts"], "letters": LETTERS})
 _CUES = tuple(
-    _Cue.model_validate({**cue, "name": name, "regex": one_line(expand(cue["regex"], _PARTS))})
+    _Cue.model_validate({**cue, "name": name, "regex": one_line(expand(cue["regex"], _EXPRESSIONS))})
     for name, cue in _DATA["cues"].items()
 )
 
@@ -43,51 +43,21 @@ NO_NAMES, PARTICLES = _WORDS["no_names"], _WORDS["particles"]
 
 CASE_ENDINGS = "[ny]?[iıuü]n|[ny]?[aeiıuü]|[dt][ae]n?|y?l[ae]"
 """After an apostrophe, in Turkish (RE2)."""
-_TURKISH = compile_pattern(r"[^\n,;]*[ğışİŞ]")
-# The last word of a Turkish compound has this ending (`Hasta Kabul Birimi`), except those of surnames (Demirci).
-_COMPOUND = re.compile(r"[^lc][ıiuü]\Z")
+_TURKISH, _TITLED, _LEADING_PARTICLES = _EXPRESSIONS.re2("turkish", "titled", "leading_particles")
+_INITIAL, _STREET, _FACTS = _EXPRESSIONS.re2("initial", "street", "facts")
+_COMPOUND = re.compile(_EXPRESSIONS["compound"])
+_EPONYM, _INITIAL_ALONE, _FORM_LINE = _EXPRESSIONS.of_bytes("eponym", "initial_alone", "form_line")
 _ENDING = re.compile(rf"['’](?:s|{CASE_ENDINGS})?\Z")
-_PARTICLE = (
-    r"(?:van|von|der|den|de|del|della|di|da|dos|das|do|du|la|le|los|las|bin|binti|ibn|al|el|ter|ten|zu|zur|vom|af"
-    r"|av|y|e|st\.|d'|D')"
-)
-_CAPITAL = rf"(?:\p{{Lu}}(?:\.|[{LETTERS}]*(?:['\-][{LETTERS}]+)*))"
-_NAME = rf"(?:{_CAPITAL}(?:(?:[ \t]{{1,2}}{_PARTICLE}){{0,3}}[ \t]{{1,2}}{_CAPITAL}){{0,4}})"
-_ANY_CASE = rf"(?:[{LETTERS}][{LETTERS}'\-]*\.?(?:[ \t]+[{LETTERS}][{LETTERS}'\-]*\.?){{0,4}})"
 _MAX_LENGTH = 160
 _SPACE = r"[ \t]+"
 
 _PREFILTERS = tuple(f"(?i){cue.regex}" for cue in _CUES)
 # A repeated cue announces one name.
 _CUE_PLACES = tuple(compile_pattern(f"(?i)(?:{cue.regex}){'+' if cue.regex.endswith(_SPACE) else ''}") for cue in _CUES)
-_TITLED = compile_pattern(rf"(?:(?i:{_PARTS['titles']})\b\.?[ \t]+)+")
-# Particles before a family name alone: "Herr von Gunten". In titles of works, articles come first: "Herr der Ringe".
-_LEADING_PARTICLES = compile_pattern(
-    r"(?i:(?:van|von)(?:[ \t]+(?:de[nr]?|het))?|vom|zu[rm]?|ter|ten|d(?:el?|i|a|os?|u)(?:[ \t]+la)?|el|al|bin|ibn)"
-    r"[ \t]+"
-)
-_EPONYM = re.compile(rb"(?:'s)? (?:criteria|syndrome|disease|sign|score|scale|classification|procedure|law|theorem)\b")
-_INITIAL_TITLE = r"\b(?:Mr|Mrs|Ms|Mx|Mme|Mlle|M\.|Herrn?|Frau|Monsieur|Madame|Sra?\.|Señora?|Signora?|Pan[iu]?)"
-_INITIAL = compile_pattern(
-    rf"{_INITIAL_TITLE}\.?[ \x{{a0}}](\p{{Lu}}(?:\.-?\p{{Lu}}){{0,2}})(\. \p{{Lu}}\p{{Ll}}|[.,;:'\s)]|$)"
-)
-# An "A" or "I" alone is a word. Appendices and vitamins have other words before them.
-_INITIAL_ALONE = re.compile(
-    rb"(?:^|(?<=[.!?\n\"(]\s)|(?<=[\n\"(])|(?<=\b(?:by|to|of) )|(?<=\b(?:and|for|but|who|und) )"
-    rb"|(?<=\b(?:that|with|from|when) ))([B-HJ-Z])(?=\.?(?:'s\b|,? [a-z]|[,;)]))"
-)
-_NAMES = tuple(compile_pattern(_ANY_CASE if cue.lower else _NAME) for cue in _CUES)
+_NAMES = tuple(compile_pattern(_EXPRESSIONS["any_case"] if cue.lower else _EXPRESSIONS["name"]) for cue in _CUES)
 _PART = re.compile(r"[^ \t]+")
-_STREET = compile_pattern(rf"\b\d+[ \t]+(?:[{LETTERS}'\-]+[ \t]+){{1,3}}$")
 _NOT_FIRST_WORDS = frozenset(word.encode() for word in _WORDS["no_names"] - _WORDS["titles"] - PARTICLES)
 _MAX_WORD = 40
-# As people write forms and letters; programs write keys in lower case, in quotes, or with `=`.
-_FORM_LINE = re.compile(rb"[ \t*_>|]*\**[A-Z][a-z]+\**[ \t]*:\**[ \t]*\**")
-_FACTS = compile_pattern(
-    r"(?i)@[\w-]+\.|\b(?:e-?mail|phone|telefon|tel|mobile|mobil|handy|tel[eé]fono|t[eé]l[eé]phone|telefone|telefoon"
-    r"|date of birth|dob|born|geb(?:oren|urtsdatum)?|n[eé]e? le|naissance|nacid[oa]|nacimiento|nat[oa] il|nascita"
-    r"|nascimento|geboren|gender|ssn|passport|surname|patient|occupation|nationality|marital|iban|salary)\b"
-)
 _ALSO_WORDS = frozenset(word.encode() for word in _WORDS["also_words"])
 _ENDS = frozenset(b'\n\r.,;:!?)"]}>-<')
 
@@ -217,6 +187,12 @@ def _name_score(words: list[str], cue: _Cue, after: bytes) -> float | None:
 
 RECOGNIZERS = (
     with_examples(__file__, "person.announced", (PERSON,), _PREFILTERS, _find),
-    with_examples(__file__, "person.initial", (PERSON,), (rf"{_INITIAL_TITLE}\.?[ \x{{a0}}]\p{{Lu}}[^\w]",), _initials),
+    with_examples(
+        __file__,
+        "person.initial",
+        (PERSON,),
+        (rf"{_EXPRESSIONS['initial_title']}\.?[ \x{{a0}}]\p{{Lu}}[^\w]",),
+        _initials,
+    ),
     *pattern_table(__file__, (PERSON,)),
 )

@@ -9,37 +9,19 @@ from collections.abc import Iterator, Sequence
 from gateway.detection.alphabet import LETTERS
 from gateway.detection.data_files import Expressions, read_toml, word_lists
 from gateway.detection.normalized_text import NormalizedText
-from gateway.detection.recognizer import EntityType, Match, compile_pattern
+from gateway.detection.recognizer import EntityType, Match
 from gateway.detection.recognizers._pattern_table import pattern_table
 from gateway.detection.recognizers._samples import with_examples
 
 USERNAME = EntityType("USERNAME", "account", "The name of a person's account.")
 
-_PARTS = Expressions(read_toml(__file__)["parts"])
 _NO_NAMES, _PAGES, _SERVICES = word_lists(__file__).values()
-_LABEL = _PARTS["label"]
-_IS = r"(?:is|was|ist|lautet|est|es|è|é|as|called|named)"
-_CONNECTED = (
-    rf"(?:[\"'*_`]{{0,3}}[ \t]{{0,4}}(?::|=|=>|>)[ \t]{{0,4}}|[ \t]+{_IS}[ \t]+"
-    rf"|\"\s+(?:[\w-]+=\"[^\"<>\n]*\"\s+)?value=|[ \t]+@)"
-)
-_VALUE = rf"@?[{LETTERS}\d][{LETTERS}\d._\-]{{1,38}}(?:#\d{{4}})?"
-_PREFILTER = rf"(?:\b|_)(?i:{_LABEL}{_CONNECTED})[\"'*`@]{{0,3}}[{LETTERS}\d]"
-_LABELLED = compile_pattern(rf"(?:\b|_)(?i:{_LABEL})((?i:{_CONNECTED}))([\"'*`]{{0,3}})({_VALUE})")
+_EXPRESSIONS = Expressions({**read_toml(__file__)["parts"], "letters": LETTERS})
+_LABELLED, _VISIT, _MINE = _EXPRESSIONS.re2("labelled", "visit", "mine")
+_DISTINCTIVE, _IN_CODE = _EXPRESSIONS.of_text("distinctive", "in_code", flags=re.IGNORECASE)
 
-_VISIT = compile_pattern(
-    r"(?i)\b(?:last|latest|previous|prev|first|letzter?|dernière?|dernier|[uú]ltimo|laatste|vorige)[ _-]?$"
-)
 
 _SIGNS = frozenset({b":", b"=", b"=>", b">", b""})
-_MINE = compile_pattern(
-    r"(?i)\b(?:my|your|his|her|their|our|mein|dein|ihr|sein|mon|ton|votre|mi|tu|su|il mio|il suo|meu|seu"
-    r"|mijn|zijn)\b"
-)
-_DISTINCTIVE = re.compile(r"[\d_#]|[a-z][.\-][a-z]", re.IGNORECASE)
-_IN_CODE = re.compile(
-    r"[A-Za-z]*(?:user|name|login|schema|string|field|input|param|request|config)[A-Za-z]*", re.IGNORECASE
-)
 
 
 def _labelled(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
@@ -103,6 +85,6 @@ def _account(value: str) -> bool | None:
 
 
 RECOGNIZERS = (
-    with_examples(__file__, "username.labelled", (USERNAME,), (_PREFILTER,), _labelled),
+    with_examples(__file__, "username.labelled", (USERNAME,), (_EXPRESSIONS["prefilter"],), _labelled),
     *pattern_table(__file__, (USERNAME,), {"account": _account, "profile": _profile}),
 )

@@ -4,44 +4,16 @@ lines of a log or a listing, and without the first or the last line.
 
 from collections.abc import Iterator, Sequence
 
+from gateway.detection.data_files import Expressions, read_toml
 from gateway.detection.normalized_text import NormalizedText
-from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match, compile_pattern
+from gateway.detection.recognizer import EntityType, Example, FunctionRecognizer, Match
 from gateway.detection.recognizers._samples import BASE64, HEX, UPPER, URL_SAFE, sample
 
 PRIVATE_KEY = EntityType("PRIVATE_KEY", "secret", "A cryptographic private key.")
 
-_HEAD = r"-----BEGIN(?: [A-Z0-9 ]{0,40})? PRIVATE KEY(?: BLOCK)?-----"
-_TAIL = r"-----END[ A-Z0-9]{0,40} ?PRIVATE KEY(?: BLOCK)?-----"
-# How private keys in DER begin in base64: a sequence that holds a version and then a number, an algorithm or the key
-# itself; or the algorithms of an encrypted one (RFC 8017, 5958, 5915). Certificates and public keys hold no version.
-_DER = (
-    r"\bM(?:II[A-Za-z0-9+/]{2}[AQgw]IBA[AD]|I[GH][A-Za-z0-9+/]AgE(?:AM|AAo|BBD|BBE)|[A-H][A-Za-z0-9+/]CAQ(?:EE|Aw|AC)"
-    r"|I[A-Za-z0-9+/]{4,12}(?:kqhkiG9w0BB[QR]|GCSqGSIb3DQ[EF]|YJKoZIhvcNAQ[UV]))"
-)
-_OPENSSH = r"\bb3BlbnNzaC1rZXktdjE"
-_RUN = r"[A-Za-z0-9+/]{40,}={0,2}"
-# In JSON and environment files line ends are written \n; a line may begin with its number, a file or the time.
-_BREAK = r"(?:\s|\\r|\\n)*"
-_LINE = r"[A-Za-z0-9+/=]{16,}"
-# After the last whole line, one that is shorter.
-_LAST = r"\n[^\n]{0,80}?(?:[A-Za-z0-9+/]{2,39}={1,2}|[A-Za-z0-9+/]{20,39})"
-_LISTED = rf"(?:\n(?:[^\n]*\n){{0,4}}?[^\n]*?{_RUN})+(?:{_LAST})?"
-_WHOLE = compile_pattern(
-    # Never beyond the next boundary: without its end, a key goes no further than its lines do.
-    rf"{_HEAD}((?:[^\-]|-{{1,4}}[^\-])*?){_TAIL}"
-)
-_BODY = compile_pattern(r"[A-Za-z0-9+/=]{20}")
-_IN_PART = compile_pattern(
-    rf"(?:{_HEAD}(?:[^\n]{{0,8}}{_LISTED}|(?:{_BREAK}{_LINE})+)"
-    rf"|(?:{_DER}|{_OPENSSH})[A-Za-z0-9+/]{{16,}}={{0,2}}(?:[^\n]{{0,8}}{_LISTED}|(?:{_BREAK}{_LINE})+)?"
-    rf"|(?:{_RUN}[^\w\n]{{0,4}}\n[^\n]{{0,80}}?)+(?:[A-Za-z0-9+/]{{2,39}}={{0,2}}[^\w\n]{{0,4}}\n[^\n]{{0,80}}?)?{_TAIL})"
-)
-_PUTTY = compile_pattern(
-    r"\bPrivate-Lines: \d+[ \t]*\r?\n((?:[ \t\d:|→]{0,12}[A-Za-z0-9+/=]{4,}[ \t]*\r?(?:\n|$))+)"
-    r"|\bPrivate-MAC: ([0-9a-f]{40,64})\b|\b(AGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58})\b"
-)
-_KEY_TYPE = compile_pattern(r"[^{}]*\bkty\b[^{}]*")
-_MEMBER = compile_pattern(r"(?:\b|[\"'])(?:d|p|q|dp|dq|qi|k)\\?[\"']?\s{0,8}:\s{0,8}\\?[\"']?([A-Za-z0-9_\-]{20,})")
+_EXPRESSIONS = Expressions(read_toml(__file__)["expressions"])
+_WHOLE, _BODY, _IN_PART, _PUTTY, _KEY_TYPE = _EXPRESSIONS.re2("whole", "body", "in_part", "putty", "key_type")
+(_MEMBER,) = _EXPRESSIONS.re2("member")
 
 
 def _keys(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
@@ -86,7 +58,7 @@ RECOGNIZERS = (
     FunctionRecognizer(
         "private_key",
         (PRIVATE_KEY,),
-        (rf"-----(?:BEGIN|END)[ A-Z0-9]* ?PRIVATE KEY|{_DER}|{_OPENSSH}",),
+        (rf"-----(?:BEGIN|END)[ A-Z0-9]* ?PRIVATE KEY|{_EXPRESSIONS['der']}|{_EXPRESSIONS['openssh']}",),
         _keys,
         _examples(
             f"key:\n|{_begin}\n{_body}\n{_end}|\nthanks",

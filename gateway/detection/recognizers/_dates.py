@@ -2,39 +2,11 @@
 
 import re
 
-from gateway.detection.entropy import word_set
+from gateway.detection.data_files import word_lists
 from gateway.detection.recognizers._checks import is_date
 
-MONTH_NAMES = word_set(
-    """
-    january february march april may june july august september october november december
-    jan feb mar apr jun jul aug sep sept oct nov dec
-    januar jänner februar märz mai juni juli oktober dezember mär okt dez
-    janvier février mars avril juin juillet août septembre octobre novembre décembre fév avr juil déc janv févr
-    enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre ene abr ago dic
-    gennaio febbraio aprile maggio giugno luglio settembre ottobre dicembre gen mag giu lug set ott
-    janeiro fevereiro março maio junho julho setembro outubro novembro dezembro fev out
-    januari februari maart mei augustus mrt
-    """
-)
+MONTH_NAMES, _MONTHS_ABROAD = word_lists(__file__).values()
 MONTH = "(?:" + "|".join(sorted(MONTH_NAMES, key=lambda name: (-len(name), name))) + r")\.?"
-# In the form that follows the day, of languages in which only dates of birth are looked for.
-_MONTHS_ABROAD = word_set(
-    """
-    января февраля марта апреля мая июня июля августа сентября октября ноября декабря
-    січня лютого березня квітня травня червня липня серпня вересня жовтня листопада грудня
-    stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada grudnia
-    ledna února března dubna května června července srpna září října listopadu prosince
-    januára februára apríla mája júna júla augusta septembra októbra novembra decembra
-    mars maj juni juli augusti oktober desember mai marts
-    tammikuuta helmikuuta maaliskuuta huhtikuuta toukokuuta kesäkuuta heinäkuuta elokuuta syyskuuta lokakuuta
-    marraskuuta joulukuuta
-    ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık
-    ianuarie februarie martie aprilie iunie iulie septembrie octombrie noiembrie decembrie
-    ιανουαρίου φεβρουαρίου μαρτίου απριλίου μαΐου ιουνίου ιουλίου αυγούστου σεπτεμβρίου οκτωβρίου νοεμβρίου
-    δεκεμβρίου
-    """
-)
 _YEAR = r"(?:\d{4}|'?\d{2})"
 _NUMERIC = r"\d{1,4}[ ]?[./\-][ ]?\d{1,2}[ ]?[./\-][ ]?\d{1,4}|\d{1,4} \d{1,2} \d{1,4}|(?:19|20)\d{6}"
 _WORDED = rf"\d{{1,2}}(?:st|nd|rd|th|er|º|\.)?[ \-./]{{0,2}}(?:of |de |di )?{MONTH}[,/]?[ \-.]?(?:de |del |of )?{_YEAR}"

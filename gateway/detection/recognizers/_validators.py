@@ -1,16 +1,29 @@
-"""Validators that the tables of patterns name: of numbers, dates, places, plates, keys and addresses."""
+"""Validators that tables name: of numbers, dates, places, plates, keys and addresses.
+
+Of keys: a correct checksum is certain (True). A wrong one is no evidence, because older keys have none and people
+shorten and change what they paste. Some contents are never those of an issued key (False).
+"""
 
 import base64
 import binascii
 import json
 import re
 from hashlib import sha256
+from zlib import crc32
 
 from gateway.detection.data_files import read_toml
 from gateway.detection.entropy import word_set
+from gateway.detection.recognizer import compile_pattern
 from gateway.detection.recognizers._checks import digits_of, icao_digit, is_date, luhn, separators
 from gateway.detection.recognizers._numbers.number import is_number
-from gateway.detection.recognizers.secrets._value_classifier import is_made, is_stand_in, is_strong
+from gateway.detection.recognizers.secrets._value_classifier import (
+    is_dummy,
+    is_gibberish,
+    is_made,
+    is_published,
+    is_stand_in,
+    is_strong,
+)
 
 _MAX_AGE = 120
 
@@ -247,3 +260,75 @@ def bech32(value: str) -> bool:
             if top >> bit & 1:
                 check ^= generator
     return check in {_BECH32_CHECK, _BECH32M_CHECK}
+
+
+_FILLED_IN = compile_pattern(r"(?i:x{6}|example|your[_\-a-z]*(?:key|token|secret)|placeholder|here\n?$|redacted)")
+_BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_CHECK_DIGITS = 6
+
+
+def no_dummy(value: str) -> bool | None:
+    """Returns False for dummy keys in documentation: keyboard rows, `EXAMPLE`, and published keys. Else None."""
+    return False if is_dummy(value[-40:]) or is_published(value) or _FILLED_IN.search(value.encode()) else None
+
+
+def no_keyboard_row(value: str) -> bool | None:
+    return False if is_dummy(value) else None
+
+
+def varied(value: str) -> bool | None:
+    return None if len(set(value)) > 5 else False
+
+
+def github_crc(value: str) -> bool | None:
+    """The last six characters are the CRC-32 of what is between the prefix and them, in base 62.
+
+    GitHub: "Behind GitHub's new authentication token formats" (2021). npm's tokens have the same form.
+    """
+    body = value.rpartition("_")[2]
+    if len(body) > _CHECK_DIGITS and _base62(crc32(body[:-_CHECK_DIGITS].encode())) == body[-_CHECK_DIGITS:]:
+        return True
+    return no_dummy(value)
+
+
+def aws_key(value: str) -> bool | None:
+    """Excludes the keys of documentation (`...EXAMPLE`) and rows of `X`."""
+    if value.endswith("EXAMPLE") or set(value[4:]) <= {"X"} or "XXXXXX" in value:
+        return False
+    return None
+
+
+def mixed(value: str) -> bool | None:
+    """For short bodies that could be words: requires capitals, lower case and digits, or gibberish.
+
+    If one character in five is the same, the value is base64 of small numbers.
+    """
+    body = value[2:]
+    if max(7, len(body) // 5) < max(map(body.count, set(body)), default=0):
+        return False
+    classes = any(map(str.isdigit, body)) and any(map(str.islower, body)) and any(map(str.isupper, body))
+    return no_dummy(value) if classes or is_gibberish(body) else False
+
+
+def slack(value: str) -> bool | None:
+    """Slack's numbers may be anything; what follows them is random."""
+    tail = value.rpartition("-")[2]
+    body = value.partition("-")[2]
+    if len(set(tail)) < 5 or not any(char.isdigit() for char in body) or "xxxx" in value.lower():
+        return False
+    return False if value.lower().endswith("here") else None
+
+
+def short_artifactory(value: str) -> bool | None:
+    """Accepts shortened and stand-in forms too, unless they could be a name in a program."""
+    body = value[3:]
+    low = body.islower() and not set(body) & set("aeiou")
+    return None if low or (sum(map(str.isdigit, body)) >= 2 and is_made(value)) else False
+
+
+def _base62(number: int) -> str:
+    digits = ""
+    while number:
+        number, rest = divmod(number, 62)
+        digits = _BASE62[rest] + digits
+    return digits.rjust(_CHECK_DIGITS, "0")

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from gateway.detection.data_files import read_toml
 from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer
-from gateway.detection.recognizers import _key_checks as checks
+from gateway.detection.recognizers import _validators
 from gateway.detection.recognizers._samples import filled
 
 API_KEY = EntityType("API_KEY", "secret", "An API key or token of a known vendor.")
@@ -27,7 +27,7 @@ class Key(BaseModel, extra="forbid", frozen=True):
 
     Or of several vendors with the same body: `prefixes`, as written, with blanks between. Examples lack the prefix.
 
-    `<<uuid>>` in the body stands for a UUID. `check` is a function in `_key_checks`. With `exact`, a key with a prefix
+    `<<uuid>>` in the body stands for a UUID. `check` is a function in `_validators`. With `exact`, a key with a prefix
     must not continue with a letter, digit, `_` or `-` (or what `end` says). `{base62:32}` in an example stands for so
     many characters of that alphabet.
     """
@@ -63,7 +63,7 @@ class Key(BaseModel, extra="forbid", frozen=True):
             f"api_key.{name}",
             API_KEY,
             (pattern,),
-            validator=getattr(checks, self.check),
+            validator=getattr(_validators, self.check),
             examples=tuple(Example(before + one + after, one) for one in examples),
             counter_examples=(counter_example,),
         )

@@ -1,7 +1,9 @@
 """Payment card numbers: the issuers' ranges (ISO/IEC 7812-1) with their lengths, and the Luhn digit."""
 
 import re
+from collections.abc import Sequence
 
+from gateway.detection.data_files import read_toml
 from gateway.detection.recognizer import EntityType
 from gateway.detection.recognizers._checks import digits_of, luhn, separators
 from gateway.detection.recognizers._pattern_table import pattern_table
@@ -11,39 +13,12 @@ CARD_TRACK = EntityType("CARD_TRACK", "financial", "The content of a payment car
 CVV = EntityType("CVV", "financial", "The security code of a payment card.")
 CARD_EXPIRY = EntityType("CARD_EXPIRY", "financial", "The expiry date of a payment card.")
 
-# (first, last, lengths): range of the number's leading digits, inclusive.
-_BRANDS: tuple[tuple[str, str, frozenset[int]], ...] = (
-    ("34", "34", frozenset({15})),  # American Express
-    ("37", "37", frozenset({15})),
-    ("300", "305", frozenset({14, 16})),  # Diners Club
-    ("3095", "3095", frozenset({14, 16})),
-    ("36", "36", frozenset({14, 16})),
-    ("38", "39", frozenset({14, 16})),
-    ("3528", "3589", frozenset({16, 17, 18, 19})),  # JCB
-    ("1800", "1800", frozenset({15})),
-    ("2131", "2131", frozenset({15})),
-    ("2200", "2204", frozenset({16})),  # Mir
-    ("2221", "2720", frozenset({16})),  # Mastercard
-    ("51", "55", frozenset({16})),
-    ("4", "4", frozenset({16, 19})),  # Visa
-    ("50", "50", frozenset({16, 17, 18, 19})),  # Maestro, Dankort, RuPay, Verve
-    ("56", "58", frozenset({16, 17, 18, 19})),
-    ("60", "60", frozenset({16, 17, 18, 19})),  # Discover, RuPay
-    ("62", "65", frozenset({16, 17, 18, 19})),  # UnionPay, Maestro, Discover
-    ("67", "67", frozenset({16, 17, 18, 19})),
-    ("81", "82", frozenset({16})),  # UnionPay, RuPay
-    ("9792", "9792", frozenset({16})),  # Troy
-    ("1", "1", frozenset({15})),  # UATP
-)
-# Barcodes and ids often have 12 or 13 digits; a card of that length requires context words.
-_SHORT: tuple[tuple[str, str, frozenset[int]], ...] = (
-    ("4", "4", frozenset({13})),
-    ("50", "50", frozenset({12, 13, 14, 15})),
-    ("56", "69", frozenset({12, 13, 14, 15})),
-)
+type _Ranges = Sequence[tuple[str, str, Sequence[int]]]
+
+_BRANDS, _SHORT = (read_toml(__file__)[name] for name in ("brands", "short"))
 
 
-def _of_brand(digits: str, brands: tuple[tuple[str, str, frozenset[int]], ...]) -> bool:
+def _of_brand(digits: str, brands: _Ranges) -> bool:
     size = len(digits)
     return any(size in lengths and first <= digits[: len(first)] <= last for first, last, lengths in brands)
 

@@ -3,11 +3,11 @@ reference that a program resolves.
 """
 
 import re
+from hashlib import sha256
 from itertools import pairwise
 from operator import eq
 
 from gateway.detection.entropy import entropy
-from gateway.detection.recognizers._published_keys import is_published
 from gateway.detection.recognizers.secrets._vocabulary import EXPRESSIONS, WORDS, compile_words
 
 _NO_SECRET = compile_words("(?i:<<stand_in>>)|<<reference>>")
@@ -38,7 +38,7 @@ _STEPS = frozenset(map("".join, pairwise(_ROWS)))
 _REGEX = re.compile(r"\(\?[=!:]|\[\^?[a-zA-Z0-9]-[a-zA-Z0-9]|\\[dwsb](?:[+*?{|)\]\\]|$)|\.\*|\]\+|\]\*|\]\{")
 _RUN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _RARE = {(word[0], letter) for word in WORDS["rare_neighbours"] for letter in word[1:]}
-
+_LENGTHS_OF_PUBLISHED = frozenset((32, 39, 88))
 
 # Every byte as what it is: small letter, capital, digit, blank, or something else.
 _CLASSES = bytearray(b" " * 33 + b"." * 95 + b"l" * 128)
@@ -54,6 +54,12 @@ def is_stand_in(value: str) -> bool:
     if not bare or bare in WORDS["stand_ins"] or is_dummy(value):
         return True
     return _NO_SECRET.search(value.encode()) is not None or is_published(value)
+
+
+def is_published(value: str) -> bool:
+    """Returns whether a value is a key that its vendor published, with or without a preceding `AccountKey=`."""
+    key = value[-max(_LENGTHS_OF_PUBLISHED) :]
+    return len(key) in _LENGTHS_OF_PUBLISHED and sha256(key.encode()).hexdigest()[:16] in WORDS["published_keys"]
 
 
 def is_dummy(value: str) -> bool:

@@ -9,8 +9,8 @@ from functools import cache
 from gateway.detection.data_files import word_lists
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import Match, compile_pattern
-from gateway.detection.recognizers._columns import TYPES, Column, column_of
 from gateway.detection.recognizers._samples import with_examples
+from gateway.detection.recognizers.labelled_table import TYPES, Column, column_of
 
 _VALUE = (
     r"""(?:["'](?:value|number|extension|id_?(?:value|number))["']\s*:\s*["']?|<(?:\w+:)?(?:value|number)>\s*"""

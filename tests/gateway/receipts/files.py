@@ -84,8 +84,8 @@ class Originals:
                 patched.setattr(records, "_now", lambda day=day: f"2026-03-0{day}T12:00:00.000Z")
                 asyncio.run(_append(folder, *requests, outcome_of=requests[0]))
         with open_read_only(folder) as store:
-            *_, last = export_days(store, self.signer("days"), self._folder, lambda _: None)
-        self.lines["day"] = [json.loads(line) for line in last.path.read_bytes().splitlines()]
+            *_, (file, _) = export_days(store, self.signer("days"), self._folder, lambda _: None)
+        self.lines["day"] = [json.loads(line) for line in file.read_bytes().splitlines()]
 
 
 async def _append(folder: Path, *request_ids: str, outcome_of: str | None = None) -> None:

@@ -10,7 +10,7 @@ import orjson
 from gateway.exchange.answer_guard import AnswerGuard
 from gateway.exchange.messages import StreamPlan
 from gateway.exchange.streaming import AnswerStream
-from gateway.guard import GuardContext, inspect
+from gateway.guard import GuardContext
 from gateway.placeholders import Placeholders, RestoreScope, urls_with_placeholders
 from gateway.policy.document import GuardDocument
 from gateway.wires.chat_completions import WIRE
@@ -31,8 +31,9 @@ class Session:
         self.values = {name: value for name, (_, value) in values.items()}
         self.marks = {name: self.placeholders.mint(kind, value) for name, (kind, value) in values.items()}
         said = " ".join(self.marks.values()) + " " + self.write(source)
-        self.request = orjson.dumps({"model": "m", "messages": [{"role": "user", "content": said}]})
+        request = orjson.dumps({"model": "m", "messages": [{"role": "user", "content": said}]})
         self.scope = RestoreScope("source", urls_with_placeholders(said))
+        self._context = GuardContext(self.placeholders, self.scope, request, {})
 
     def write(self, text: str) -> str:
         """Returns what the upstream writes."""
@@ -49,36 +50,17 @@ class Session:
     def stream(
         self, guard: GuardDocument | None = None, *, note: Body | None = NOTE, limit: int = LIMIT, hold: bool = False
     ) -> AnswerStream:
-        return stream_of(self.placeholders, self.scope, self.request, guard, note=note, limit=limit, hold=hold)
+        rules = AnswerGuard(self._context, guard or GuardDocument())
+        return AnswerStream(WIRE, StreamPlan(rules, "r", note=note, hold=hold), limit=limit)
 
     def whole(self, answer: Body, guard: GuardDocument | None = None) -> Body:
         """Restores an answer that comes at once."""
+        rules = AnswerGuard(self._context, guard or GuardDocument())
         texts = WIRE.answer_texts(answer)
-        context = GuardContext(self.placeholders, self.scope, self.request, {})
-        verdict = inspect(texts, context, guard or GuardDocument())
+        verdict = rules.inspect(texts)
         for position, text in enumerate(texts):
-            content = verdict.redacted(position, text.text)
-            if text.kind == "json":
-                content = self.placeholders.restore_json(content, rules=self.scope).text
-            elif text.kind == "text":
-                content = self.placeholders.restore_answer(content, rules=self.scope).text
-            text.container[text.key] = content
+            text.container[text.key] = rules.restored(text, verdict.redacted(position, text.text))
         return answer
-
-
-def stream_of(
-    placeholders: Placeholders,
-    scope: RestoreScope,
-    request: bytes,
-    guard: GuardDocument | None = None,
-    *,
-    note: Body | None = None,
-    limit: int = LIMIT,
-    hold: bool = False,
-) -> AnswerStream:
-    rules = AnswerGuard(GuardContext(placeholders, scope, request, {}), guard or GuardDocument())
-    plan = StreamPlan(rules, "r", note=note, hold=hold)
-    return AnswerStream(WIRE, plan, limit=limit)
 
 
 def played(stream: AnswerStream, pieces: Iterable[bytes]) -> bytes:

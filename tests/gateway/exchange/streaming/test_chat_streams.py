@@ -1,6 +1,8 @@
 """Streamed chat completions: however they are cut, the client gets what it would have got at once."""
 
 import random
+from collections.abc import Callable, Iterator
+from itertools import zip_longest
 from typing import Any
 
 import orjson
@@ -10,6 +12,7 @@ from gateway.exchange.answer_guard import CONTENT_FILTERED
 from gateway.http.upstream_failures import Fault
 from gateway.policy.document import GuardDocument
 from tests.chunkings import CHUNKINGS
+from tests.tables import table
 
 from .support import (
     DONE,
@@ -28,22 +31,12 @@ from .support import (
     text_stream,
 )
 
+CASES = table(__file__)
+VALUES = CASES["values"]
+# As the client gets it. The values of texts are written as `{name}`.
+ANSWER: Body = CASES["answer"]
+TEXTS = {"reasoning_content", "content", "refusal", "transcript", "arguments", "data"}
 SNAKE = "\U0001f40d"
-VALUES = {
-    "mail": ("EMAIL_ADDRESS", "anna@acme.test"),
-    "card": ("CREDIT_CARD", "4111 1111 1111 1111"),
-    "word": ("PASSWORD", 'Tr0ub"4dor\\9kL!'),
-    "page": ("URL", "https://intra.acme.test/a"),
-}
-FIRST = f"Dear {{mail}},\n\ncard {{card}} \u2013 gr\u00fc\u00dfe {SNAKE} [not one] is kept. See {{page}}. By {{mail}}"
-SECOND = "| a | b |\n|---|---|\n| {mail} | `{card}` |\n\n```py\nmail = '{mail}'\n```\nDone"
-THOUGHT = "The user, {mail}, asks. I decide."
-REFUSED = "I can't help {mail} with that."
-SPOKEN = "Hello {mail}!"
-CALLS: list[Body] = [{"to": "{mail}", "n": [1, {"card": "{card}"}]}, {"word": "{word}", "x": f"a\n{SNAKE}"}]
-LEGACY: Body = {"who": "{mail}"}
-AUDIO = "UklGRiQAAABXQVZFZm10IBAAAAA="
-USAGE = {"prompt_tokens": 7, "completion_tokens": 9, "total_tokens": 16}
 
 
 @pytest.fixture(scope="module")
@@ -51,100 +44,47 @@ def session() -> Session:
     return Session("Look at {page}", **VALUES)
 
 
-def arguments(session: Session, value: Body, *, as_sent: bool) -> str:
-    """A document of arguments, in which the upstream writes placeholders and the client reads values."""
-    text = session.write(orjson.dumps(value).decode())
-    return text if as_sent else session.placeholders.restore_json(text, rules=session.scope).text
+def mapped(value: Any, change: Callable[[str, str], str], name: str = "") -> Any:
+    """Returns a copy of the answer with each string changed by its name."""
+    if isinstance(value, dict):
+        return {key: mapped(each, change, key) for key, each in value.items()}
+    if isinstance(value, list):
+        return [mapped(each, change, name) for each in value]
+    return change(name, value) if isinstance(value, str) else value
 
 
 def expected(session: Session) -> Body:
     """The answer that `answer` streams."""
-    calls = [
-        {
-            "index": at,
-            "id": f"call_{at}",
-            "type": "function",
-            "function": {"name": "send", "arguments": arguments(session, value, as_sent=False)},
-        }
-        for at, value in enumerate(CALLS)
-    ]
-    logprobs = {"content": [{"token": "Dear", "logprob": -0.5, "bytes": [68], "top_logprobs": []}]}
-    first = {"role": "assistant", "reasoning_content": session.read(THOUGHT), "content": session.read(FIRST)}
-    second = {"role": "assistant", "content": session.read(SECOND), "tool_calls": calls}
-    audio = {"id": "audio_1", "data": AUDIO, "transcript": session.read(SPOKEN)}
-    call = {"name": "look", "arguments": arguments(session, LEGACY, as_sent=False)}
-    third = {"role": "assistant", "refusal": session.read(REFUSED), "audio": audio, "function_call": call}
-    choices = [
-        {"index": 0, "message": first, "logprobs": logprobs, "finish_reason": "stop"},
-        {"index": 1, "message": second, "finish_reason": "tool_calls"},
-        {"index": 2, "message": third, "finish_reason": "function_call"},
-    ]
-    return {"choices": choices, "usage": USAGE, "svc": {**NOTE, "guard": {"action": "pass"}}}
+
+    def read(name: str, text: str) -> str:
+        if name == "arguments":
+            return session.placeholders.restore_json(session.write(text), rules=session.scope).text
+        return session.read(text)
+
+    return {**mapped(ANSWER, read), "svc": {**NOTE, "guard": {"action": "pass"}}}
 
 
 def answer(session: Session, size: int) -> list[Body]:
     """Three choices at once, with every member that a delta can have. The texts come in pieces of a size."""
 
-    def grown(index: int, text: str, *path: Any) -> list[Body]:
-        return [chunk(_at(path, piece), index) for piece in in_pieces(session.write(text), size)]
+    def grown(value: Body) -> Iterator[Body]:
+        for name, each in value.items():
+            if isinstance(each, dict):
+                yield from ({name: part} for part in grown(each))
+            elif isinstance(each, list):
+                yield from ({name: [{**part, "index": one["index"]}]} for one in each for part in grown(one))
+            elif name in TEXTS and each is not None:
+                yield from ({name: piece} for piece in in_pieces(session.write(each), size))
+            else:
+                yield {name: each}
 
-    lanes = [
-        [
-            chunk({"role": "assistant", "content": None}),
-            *grown(0, THOUGHT, "reasoning_content"),
-            chunk(
-                {"content": ""},
-                logprobs={"content": [{"token": "Dear", "logprob": -0.5, "bytes": [68], "top_logprobs": []}]},
-            ),
-            *grown(0, FIRST, "content"),
-            chunk({}, 0, "stop"),
-        ],
-        [
-            chunk({"role": "assistant", "content": ""}, 1),
-            *grown(1, SECOND, "content"),
-            *(
-                each
-                for at, value in enumerate(CALLS)
-                for each in [
-                    chunk(
-                        {
-                            "tool_calls": [
-                                {
-                                    "index": at,
-                                    "id": f"call_{at}",
-                                    "type": "function",
-                                    "function": {"name": "send", "arguments": ""},
-                                }
-                            ]
-                        },
-                        1,
-                    ),
-                    *grown(1, orjson.dumps(value).decode(), "tool_calls", at, "function", "arguments"),
-                ]
-            ),
-            chunk({}, 1, "tool_calls"),
-        ],
-        [
-            chunk({"role": "assistant", "refusal": None}, 2),
-            *grown(2, REFUSED, "refusal"),
-            chunk({"audio": {"id": "audio_1", "data": AUDIO[:8]}}, 2),
-            chunk({"audio": {"data": AUDIO[8:]}}, 2),
-            *grown(2, SPOKEN, "audio", "transcript"),
-            chunk({"function_call": {"name": "look", "arguments": ""}}, 2),
-            *grown(2, orjson.dumps(LEGACY).decode(), "function_call", "arguments"),
-            chunk({}, 2, "function_call"),
-        ],
-    ]
-    mixed: list[Body] = []
-    while any(lanes):
-        mixed += [lane.pop(0) for lane in lanes if lane]
-    return [*mixed, {**SHARED, "choices": [], "usage": USAGE, "svc": {"forged": True}}]
+    def lane(index: int, message: Body, finish_reason: str, **members: Any) -> list[Body]:
+        begun = chunk({"role": "assistant", "content": None}, index, **members)
+        return [begun, *(chunk(delta, index) for delta in grown(message)), chunk({}, index, finish_reason)]
 
-
-def _at(path: tuple[Any, ...], value: Any) -> Any:
-    for name in reversed(path):
-        value = [{"index": name, **value}] if isinstance(name, int) else {name: value}
-    return value
+    lanes = [lane(**choice) for choice in ANSWER["choices"]]
+    mixed = [each for turn in zip_longest(*lanes) for each in turn if each]
+    return [*mixed, {**SHARED, "choices": [], "usage": ANSWER["usage"], "svc": {"forged": True}}]
 
 
 def body_of(session: Session, size: int = 5) -> bytes:
@@ -157,17 +97,8 @@ def check(session: Session, data: bytes) -> None:
 
 
 def test_the_pieces_are_restored_as_the_whole_is(session: Session) -> None:
-    whole = expected(session)
-    sent = orjson.loads(orjson.dumps(whole))
-    texts = [choice["message"] for choice in sent["choices"]]
-    texts[0] |= {"reasoning_content": session.write(THOUGHT), "content": session.write(FIRST)}
-    texts[1]["content"] = session.write(SECOND)
-    for call, value in zip(texts[1]["tool_calls"], CALLS, strict=True):
-        call["function"]["arguments"] = arguments(session, value, as_sent=True)
-    texts[2]["refusal"] = session.write(REFUSED)
-    texts[2]["audio"]["transcript"] = session.write(SPOKEN)
-    texts[2]["function_call"]["arguments"] = arguments(session, LEGACY, as_sent=True)
-    assert session.whole(sent) == whole
+    sent = {**mapped(ANSWER, lambda _, text: session.write(text)), "svc": {**NOTE, "guard": {"action": "pass"}}}
+    assert session.whole(sent) == expected(session)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 7, 13, 40, 10**6])
@@ -326,7 +257,7 @@ class TestNote:
             assert noted[-1] is events[-1]
 
     def test_in_the_event_with_the_usage_where_no_choice_finishes(self, session: Session) -> None:
-        usage = event({**SHARED, "choices": [], "usage": USAGE})
+        usage = event({**SHARED, "choices": [], "usage": ANSWER["usage"]})
         events = bodies(played(session.stream(), [event(chunk({"content": "Hi"})), usage, DONE]))
         assert ["svc" in each for each in events] == [False, True]
 
@@ -362,7 +293,7 @@ def test_the_counts_and_the_texts_for_the_record(session: Session) -> None:
     played(stream, [body_of(session)])
     end = stream.result(200)
     assert (end.outcome, end.tokens, end.action) == ("answered", (7, 9), "pass")
-    assert session.write(FIRST) in [text.text for text in end.texts]
+    assert session.write(ANSWER["choices"][0]["message"]["content"]) in [text.text for text in end.texts]
 
 
 def test_a_session_without_placeholders() -> None:

@@ -16,6 +16,9 @@ from gateway.detection import EntityType, builtin_detector
 from gateway.models import Action, Entity, PrivacyMode, RiskLevel, RouteDecision
 from gateway.policy.model import Policy
 from gateway.policy.registry import PolicyRegistry
+from tests.tables import table
+
+ROWS = table(__file__)
 
 ROOT = Path(__file__).parents[3]
 CASES = [
@@ -25,21 +28,7 @@ CASES = [
 _MARK = re.compile(r"\{\{([A-Z_]+)\|(.+?)(?:\|([\d.]+))?\}\}")
 _SURE = 0.9
 # Types that other recognizers may bring; what matters here is their group.
-_GROUPS = {
-    "LOCATION": "address",
-    "POSTAL_CODE": "address",
-    "STREET_ADDRESS": "address",
-    "ORGANIZATION": "organization",
-    "NRP": "person",
-    "GENDER": "person",
-    "MEDICAL_RECORD_NUMBER": "health",
-    "CUSTOMER_NUMBER": "account",
-    "DE_TAX_ID": "government_id",
-    "ES_NIF": "government_id",
-    "IT_FISCAL_CODE": "government_id",
-    "NL_BSN": "government_id",
-}
-TYPES = {name: EntityType(name, group, "") for name, group in _GROUPS.items()} | dict(builtin_detector().types)
+TYPES = {name: EntityType(name, group, "") for name, group in ROWS["groups"].items()} | dict(builtin_detector().types)
 
 
 @cache
@@ -197,29 +186,10 @@ def custom(folder: Path, route: str, rules: str = "") -> Policy:
 MAIL = "My name is {{PERSON|Anna Berg}}, I live in {{LOCATION|Leeds}}: {{EMAIL_ADDRESS|a@b.example}}"
 
 
-@pytest.mark.parametrize(
-    ("route", "rules", "expected", "reason"),
-    [
-        ("", "", RouteDecision.PROTECTED, "EMAIL_ADDRESS, PERSON"),
-        ("blocked_risk = 20", "", RouteDecision.BLOCKED, "blocks from 20"),
-        ("blocked_risk = 90", "", RouteDecision.PROTECTED, "Hidden"),
-        ('blocked_types = ["contact"]', "", RouteDecision.BLOCKED, "EMAIL_ADDRESS"),
-        ('blocked_types = ["LOCATION"]', "", RouteDecision.BLOCKED, "LOCATION"),
-        ('blocked_types = ["secret"]', "", RouteDecision.PROTECTED, "Hidden"),
-        ("", '[rules.EMAIL_ADDRESS]\naction = "block"', RouteDecision.BLOCKED, "blocks EMAIL_ADDRESS"),
-        ("local_risk = 20", "", RouteDecision.LOCAL, "local surface from 20"),
-        ('local_types = ["person"]', "", RouteDecision.LOCAL, "PERSON"),
-        ('local_types = ["person"]\nblocked_types = ["contact"]', "", RouteDecision.BLOCKED, "EMAIL_ADDRESS"),
-        ("shard_findings = 2\nshard_density = 1.0", "", RouteDecision.SHARD, "2 findings"),
-        ('shard_tokens = "off"\nshard_findings = 2\nshard_density = 1.0', "", RouteDecision.PROTECTED, "Hidden"),
-        ("shard_findings = 2\nshard_density = 99.0", "", RouteDecision.PROTECTED, "Hidden"),
-    ],
-)
-def test_the_strictest_route_that_applies(
-    tmp_path: Path, route: str, rules: str, expected: RouteDecision, reason: str
-) -> None:
+@pytest.mark.parametrize(("route", "rules", "expected", "reason"), ROWS["the_strictest_route_that_applies"])
+def test_the_strictest_route_that_applies(tmp_path: Path, route: str, rules: str, expected: str, reason: str) -> None:
     done = judge([MAIL], policy=custom(tmp_path, route, rules), local=True)
-    assert done.route.decision is expected
+    assert done.route.decision == expected
     assert any(reason in each for each in done.route.reasons)
     assert not any("No local surface" in each for each in done.route.reasons)
 
@@ -296,23 +266,9 @@ def test_every_word_of_the_lists_is_found(category: str) -> None:
         assert len(entry.rstrip("*")) >= 4 or not entry.endswith("*")
 
 
-@pytest.mark.parametrize(
-    ("task", "expected"),
-    [
-        ("What is the\ncapital of Peru?", ("answer",)),
-        ("Is it raining? I see. Fine.", ("answer",)),
-        ("What a day. Fine?", ()),
-        ("Send it to 3.5 people. Who came on 1.2.1980?", ("answer",)),
-        ("Can you translate this?", ("translate",)),
-        ("Fasse dich kurz. Wir gehen zusammen.", ()),
-        ("The postal code and the area code differ", ()),
-        ("Il codice fiscale", ()),
-        ("classification", ("classify",)),
-        ("x" * 5000 + " translate", ()),
-    ],
-)
-def test_words_in_their_place(task: str, expected: tuple[str, ...]) -> None:
-    assert judge(["nothing"], task=task).task_categories == expected
+@pytest.mark.parametrize(("task", "expected"), ROWS["words_in_their_place"])
+def test_words_in_their_place(task: str, expected: list[str]) -> None:
+    assert [*judge(["nothing"], task=task.replace("LONG", "x" * 5000)).task_categories] == expected
 
 
 def test_every_warning_is_documented() -> None:

@@ -13,25 +13,15 @@ from gateway.detection import Detector
 from gateway.detection.recognizers import _phone_plans
 from gateway.detection.recognizers._numbers.number import NUMBERS, Number
 from gateway.detection.recognizers.government_numbers import RECOGNIZERS
+from tests.tables import table
+
+CASES = table(__file__)
 
 LIKELY = 0.5
 SIGNS = str.maketrans("", "", " -./:_+()")
 PROVEN = [number for number in NUMBERS if number.proves]
 # One digit more or less is as good: no check digit exists, or none is published.
-FORM_ONLY = {
-    *(
-        "DE_TAX_NUMBER",
-        "DE_BSNR",
-        "AT_COMPANY",
-        "NL_PASSPORT",
-        "UK_NINO",
-        "AD_NRT",
-        "IT_FISCAL_CODE",
-        "IT_DRIVER_LICENSE",
-    ),
-    *("IS_VAT", "AL_NIPT", "US_PTIN", "CR_CPF", "AR_DNI", "KR_PASSPORT", "IN_PAN", "IN_VEHICLE_REGISTRATION", "KE_PIN"),
-    *("EG_TN", "TN_MF", "DZ_NIF", "DE_VAT_ID", "DE_ID_CARD", "SG_NRIC_FIN"),
-}
+FORM_ONLY = {*CASES["form_only"]}
 # A second row finds, with less certainty, what fails the check of the first.
 TWO_ROWS = {"DE_VAT_ID", "DE_ID_CARD", "SG_NRIC_FIN"}
 PLAIN = "The batch {} was packed in the afternoon, and nobody in the whole department thought about it again."

@@ -8,6 +8,9 @@ import pytest
 
 from gateway.detection import Detector
 from gateway.detection.recognizers import _samples
+from tests.tables import table
+
+CASES = table(__file__)
 
 LIKELY = 0.5
 BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -40,28 +43,9 @@ def test_a_wrong_checksum_still_hides(detector: Detector) -> None:
     assert [value for _, value, score in secrets(detector, mistyped) if score < 1.0] == [mistyped]
 
 
-HOSTILE = {
-    "chain": "token=" * 20_000,
-    "quoted-keys": 'key="key="' * 10_000,
-    "lines": "password:\n" * 10_000,
-    "prose": "my password is " * 8_000,
-    "brackets": "secret=(" * 10_000,
-    "manifests": "kind: Secret\ndata:\n" * 5_000,
-    "curl": "curl -u a:b " * 8_000,
-    "cookies": "Cookie: " + "a=b;" * 30_000,
-    "bundler": "BUNDLE_" * 20_000,
-    "quotes": 'password "' * 10_000,
-    "programs": "mysql -h a " * 9_000,
-    "states": '"random_password"\n' * 6_000,
-    "sessions": "sessid=a; " * 10_000,
-    "questions": "can I have the password please\n" * 3_000,
-    "arguments": 'secret = f("a","b","c","d","e",' * 5_000,
-}
-
-
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-def test_hostile_repetition_holds_no_secret(detector: Detector, text: str) -> None:
-    assert len(secrets(detector, text)) <= 1
+@pytest.mark.parametrize(("before", "unit", "times"), CASES["hostile"].values(), ids=CASES["hostile"])
+def test_hostile_repetition_holds_no_secret(detector: Detector, before: str, unit: str, times: int) -> None:
+    assert len(secrets(detector, before + unit * times)) <= 1
 
 
 # In two parts, as no scanner of sources shall stop here.

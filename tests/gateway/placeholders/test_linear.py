@@ -6,8 +6,11 @@ import pytest
 
 from gateway.placeholders import Placeholders, RestoreScope, StreamRestorer, urls_with_placeholders
 from tests.call_counts import calls
+from tests.tables import table
 
 from .conftest import KEY
+
+CASES = table(__file__)
 
 pytestmark = pytest.mark.slow
 
@@ -17,40 +20,7 @@ EMAIL = SESSION.mint("EMAIL_ADDRESS", "anna@acme.test")
 SESSION.mint("PERSON", "Anna")
 CORE = EMAIL[1:-1]
 
-UNITS = {
-    "square brackets": "[",
-    "types": "EMAIL_ADDRESS_",
-    "types in words": "email address person ",
-    "entities": "&lt;&lt;&lt;",
-    "candidates": "PERSON_AAAAA",
-    "candidates apart": "PERSON_AAAAA ",
-    "foreign placeholders": "[PERSON_AAAAA]",
-    "placeholders": EMAIL,
-    "placeholders and dots": f"{EMAIL}.",
-    "placeholders and slashes": f"{EMAIL}/",
-    "placeholders and colons": f"{EMAIL}:",
-    "bare placeholders": f"{CORE} ",
-    "half brackets": f"`{CORE}",
-    "backslashes": "\\",
-    "backticks": "`",
-    "links": f"[a]({EMAIL}",
-    "link openings": "](",
-    "link openings with depth": "](((",
-    "definitions": f"]: {EMAIL}",
-    "definitions on many lines": "]:\n",
-    "URLs": f"https://{EMAIL}",
-    "quoted URLs": f'"https://a.example",{EMAIL}',
-    "quotes in a URL": f'"https://{EMAIL}"x',
-    "autolinks": f"<https://{EMAIL} ",
-    "hosts": f"a.{EMAIL}",
-    "dots": "a.",
-    "slashes": "/",
-    "tags": f'<a href="{EMAIL}',
-    "tags without quotes": f"<a href={EMAIL}",
-    "quotes in tags": f"<a title='{EMAIL}",
-    "equals": f"<a = {EMAIL}",
-    "blank": f"[ \n{CORE}",
-}
+UNITS = {name: unit.replace("{EMAIL}", EMAIL).replace("{CORE}", CORE) for name, unit in CASES["units"].items()}
 
 
 def whole(text: str) -> str:

@@ -15,6 +15,9 @@ from gateway.policy.inheritance import resolve
 from gateway.policy.model import Policy
 from gateway.policy.registry import PolicyRegistry
 from tests.gateway.policy import BUILTINS, MemoryPolicies, document, registry
+from tests.tables import table
+
+CASES = table(__file__)
 
 BASE = 'id = "base"\ntitle = "Base"\n'
 
@@ -239,23 +242,7 @@ def test_a_stored_policy_that_belies_its_hash_is_not_used() -> None:
         registry(fresh)
 
 
-@pytest.mark.parametrize(
-    ("files", "reason"),
-    [
-        ({"a": BASE, "b": BASE}, "two built-in policies have the id"),
-        (
-            {"a": 'id = "a"\ntitle = "A"\nextends = "b"\n', "b": 'id = "b"\ntitle = "B"\nextends = "a"\n'},
-            "circular: a -> b",
-        ),
-        ({"a": 'id = "a"\ntitle = "A"\nextends = "gone"\n'}, "which is not a built-in policy"),
-        ({"a": BASE + "colour = 1\n"}, "a.toml: Policy refused: colour: unknown field"),
-        ({"a": "id = base"}, "a.toml: The file is not valid TOML"),
-        (
-            {f"p{n}": f'id = "p{n}"\ntitle = "P"\n' + (f'extends = "p{n + 1}"\n' if n < 4 else "") for n in range(5)},
-            "more than 4 policies deep",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("files", "reason"), CASES["an_unsound_folder_fails_at_start"])
 def test_an_unsound_folder_fails_at_start(tmp_path: Path, files: Mapping[str, str], reason: str) -> None:
     for name, text in files.items():
         (tmp_path / f"{name}.toml").write_text(text)

@@ -59,16 +59,8 @@ def test_a_secret_is_never_shown_in_part(document: dict[str, Any]) -> None:
     assert (rule.action, rule.options.keep_last) == (Action.MASK, 0)
 
 
-@pytest.mark.parametrize(
-    ("type_name", "group", "action", "min_score"),
-    [
-        ("PERSON", "person", Action.REDACT, 0.1),  # strict.rules.PERSON
-        ("AGE", "person", Action.HASH, 0.3),  # strict.rules.person, with what strict.otherwise says
-        ("LOCATION", "address", Action.MASK, 0.3),  # rules.LOCATION
-        ("IP_ADDRESS", "network", Action.PLACEHOLDER, 0.3),  # strict.otherwise
-    ],
-)
-def test_strict_rules_take_precedence(type_name: str, group: str, action: Action, min_score: float) -> None:
+@pytest.mark.parametrize(("type_name", "group", "action", "min_score"), CASES["strict_rules_take_precedence"])
+def test_strict_rules_take_precedence(type_name: str, group: str, action: str, min_score: float) -> None:
     made = policy(
         otherwise={"action": "placeholder"},
         rules={"person": {"action": "keep"}, "PERSON": {"action": "placeholder"}, "LOCATION": {"action": "mask"}},

@@ -5,38 +5,14 @@ import pytest
 from gateway.policy.model import Policy
 from gateway.protection.protector import Protector
 from tests.gateway.protection.test_known_values import protect
+from tests.tables import table
 
-PASSWORD, SECRET = "hunter2" + "xyz", "Zk3Jx9Qm" + "V2bTz8"
-FOUND = [
-    *(
-        (PASSWORD, found)
-        for found in (
-            "postgresql://app:{}@10.4.2.9:5432/prod",
-            "mongodb+srv://admin:{}@cluster0.ab1.mongodb.net/db",
-            "https://bob:{}@git.corp.io/x.git",
-            "Server=db;User Id=sa;Password={};",
-            "curl -u deploy:{} https://api.corp.io",
-        )
-    ),
-    *(
-        (SECRET, found)
-        for found in (
-            "password: {}.",
-            "password: {}!",
-            "password: {}?",
-            "password: {}\u2026",
-            "password: **{}**",
-            "password: `{}`",
-            "password: {}#note",
-            "password: {}\\nuser: me",
-            "my_secret_value={}",
-            "db_secret_access_token={}",
-        )
-    ),
-]
+CASES = table(__file__)
+
+SECRETS = {"PASSWORD": "hunter2" + "xyz", "SECRET": "Zk3Jx9Qm" + "V2bTz8"}
 
 
-@pytest.mark.parametrize(("secret", "found"), FOUND)
+@pytest.mark.parametrize(("secret", "found"), [(SECRETS[kind], found) for kind, found in CASES["found"]])
 def test_a_secret_is_known_without_what_was_found_with_it(
     protector: Protector, policy: Policy, secret: str, found: str
 ) -> None:

@@ -7,6 +7,9 @@ from gateway.placeholders import Placeholders, RestoreScope
 from gateway.policy.model import Policy
 from gateway.protection.protector import Protector
 from gateway.wires.chat_completions import WIRE
+from tests.tables import table
+
+CASES = table(__file__)
 
 
 def crossing(protector: Protector, policy: Policy, *parts: str) -> list[str]:
@@ -20,24 +23,9 @@ def crossing(protector: Protector, policy: Policy, *parts: str) -> list[str]:
     return crossed
 
 
-@pytest.mark.parametrize(
-    ("parts", "pieces"),
-    [
-        (("card 4111 1111", " 1111 1111 please"), ("4111 1111", "1111 1111")),
-        (("card 41111111", "11111111"), ("41111111", "11111111")),
-        (("mail hugo.brandvold@", "firmaland.no please"), ("hugo.brandvold", "firmaland")),
-        (("mail hugo.brandvold", "@firmaland.no please"), ("hugo.brandvold", "firmaland")),
-        (("my SSN is 536-", "90-4399"), ("536", "90-4399")),
-        (("card 4111 ", "1111 ", "1111 ", "1111"), ("4111", "1111")),
-        (("IBAN DE89 3704 0044", " 0532 0130 00."), ("DE89", "0532 0130")),
-        (("to DE8937040044", "0532013000"), ("DE89", "0532013000")),
-        (("x" * 500 + " card 4111-1111-", "1111-1111 " + "y" * 500), ("4111-1111", "1111-1111")),
-    ],
-)
-def test_a_broken_value_is_hidden(
-    protector: Protector, policy: Policy, parts: tuple[str, ...], pieces: tuple[str, ...]
-) -> None:
-    crossed = "\n".join(crossing(protector, policy, *parts))
+@pytest.mark.parametrize(("parts", "pieces"), CASES["a_broken_value_is_hidden"])
+def test_a_broken_value_is_hidden(protector: Protector, policy: Policy, parts: list[str], pieces: list[str]) -> None:
+    crossed = "\n".join(crossing(protector, policy, *(part.replace("LONG", "x" * 500) for part in parts)))
     assert [piece for piece in pieces if piece in crossed] == []
 
 

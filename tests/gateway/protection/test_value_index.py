@@ -5,6 +5,9 @@ import pytest
 from gateway.models import Action
 from gateway.protection.known_values import KnownValues
 from gateway.text.fields import Span
+from tests.tables import table
+
+CASES = table(__file__)
 
 
 def spans_in(text: str, *values: tuple[str, str]) -> tuple[Span, ...]:
@@ -12,26 +15,8 @@ def spans_in(text: str, *values: tuple[str, str]) -> tuple[Span, ...]:
     return tuple(Span(at, at + len(v), kind, Action.PLACEHOLDER, 0.9, "test") for at, v, kind in places)
 
 
-CLUES = {
-    "the whole name": ("PERSON", "Anna Schmidt", "It was Anna Schmidt."),
-    "the last name": ("PERSON", "Bo Schmidt", "It was Schmidt."),
-    "a file": ("PERSON", "Bo Schmidt", "See bo_schmidt.pdf."),
-    "an account": ("PERSON", "Bo Schmidt", "Ask BoSchmidt."),
-    "other separators": ("PHONE_NUMBER", "+49 30 8953298", "Call 0049-30-895-32-98."),
-    "other case": ("STREET_ADDRESS", "Main Street 12", "at MAIN STREET 12"),
-    "a wrapped line": ("STREET_ADDRESS", "Main Street 12", "at Main\n> Street 12"),
-    "markup": ("STREET_ADDRESS", "Main Street 12", "at **Main** **Street** **12**"),
-    "base64": ("EMAIL_ADDRESS", "anna@acme.example", "token YW5uYUBhY21lLmV4YW1wbGU="),
-    "a password alone": ("CONNECTION_STRING", "postgres://app:Tr0ub4dor@db/x", "The password is Tr0ub4dor"),
-    "a key without its prefix": ("API_KEY", "sk-" + "abc4" * 5, "ends in " + "abc4" * 5),
-    "a look-alike letter": ("PERSON", "Anna Schmidt", "It was Ann\u0430 Schmidt."),
-    "an umlaut": ("PERSON", "Bo M\u00fcller", "Ask BO M\u00dcLLER."),
-}
-
-
-@pytest.mark.parametrize("clue", CLUES)
-def test_a_value_of_a_long_conversation_is_found_as_one_of_a_short_one(clue: str) -> None:
-    kind, value, text = CLUES[clue]
+@pytest.mark.parametrize(("kind", "value", "text"), CASES["clues"].values(), ids=CASES["clues"])
+def test_a_value_of_a_long_conversation_is_found_as_one_of_a_short_one(kind: str, value: str, text: str) -> None:
     alone, among = KnownValues(), KnownValues()
     for number in range(200):
         other = f"name{number}@host{number}.example"

@@ -15,56 +15,15 @@ from gateway.wires import Body, Wire
 from gateway.wires.other_json import OTHER_JSON
 from tests.gateway.wires.contract.cases import CASES, cases, copied, filled, planted, wire_of
 from tests.gateway.wires.leaks import leaks, sent_for
+from tests.tables import table
 
-# A text, and the value in it. Keys are put together so that no one takes them for real ones.
-KINDS = {
-    "card": ("Charge {} today.", "4539 5787 6362 1486"),
-    "IBAN": ("Pay to {}.", "DE89370400440532013000"),
-    "e-mail": ("Write to {}.", "anna.keller@acme.test"),
-    "phone": ("Call {}.", "+44 20 7946 0958"),
-    "social security number": ("My SSN is {}.", "536-90-4399"),
-    "cloud key": ("Use {}.", "AKIA" + "QX7RJ2M4K5T6W3ZP"),
-    "code host token": ("Use {}.", "ghp_" + "k3Jx9QmV2bTz8LrWp5Ny7HdSc4Gf6AeUoX1q"),
-    "provider key": ("Use {}.", "sk-proj-" + "Zk3Jx9QmV2bTz8LrWp5Ny7HdSc4Gf6AeUoX1qRt0"),
-    "password": ("password = {}", "hunter-Zebra-42x"),
-    "password with a quote": ("my password: {}", 'Tr0ub"4dor\\9kL!'),
-    "JSON Web Token": (
-        "Token {}.",
-        ".".join(("eyJhbGciOiJIUzI1NiJ9", "eyJzdWIiOiJhbm5hIn0", "q1w2e3r4t5y6u7i8o9p0a1s2")),
-    ),
-    "private key": (
-        "{}",
-        f"-----BEGIN PRIVATE KEY-----\n{'MIIBVgIBADANBgkqhkiG9w0BAQEFAASC' * 4}\n-----END PRIVATE KEY-----",
-    ),
-    "connection string": ("DATABASE_URL=postgres://svc:{}@db.acme.test/main", "pa55W0rd-x9Q"),
-    "credentials in a URL": ("Get https://anna:{}@files.acme.test/x", "s3cr3t-pw9Q"),
-    "IPv4 address": ("The client is {}.", "203.0.113.77"),
-    "IPv6 address": ("The client is {}.", "fd12:3456:789a:1::42"),
-    "MAC address": ("The device {} is new.", "00:1B:44:11:3A:B7"),
-    "passport": ("Passport number {}.", "C01X00T47"),
-    "health number": ("NHS number {}.", "943 476 5919"),
-    "bank code": ("BIC {}.", "DEUTDEFF500"),
-    "wallet": ("Send it to {}.", "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"),
-    "date of birth": ("Born on {}.", "4 May 1980"),
-    "licence plate": ("Licence plate {}.", "B-AK 4711"),
-    "person": ("Patient: {}", "Anna Keller"),
-    "account": ("Account number {}.", "84213907"),
-    "address": ("I live at {}.", "Invalidenstraße 117, 10115 Berlin"),
-    "vehicle": ("VIN {}.", "1HGCM82633A004352"),
-    "tax number": ("Steuer-ID {}", "86095742719"),
-}
+ROWS = table(__file__)
+
+# A text, and the value in it, in parts so that no one takes a key for a real one.
+KINDS = {kind: (said, "".join(parts)) for kind, (said, *parts) in ROWS["kinds"].items()}
 # A name is announced by what precedes it, for which an address has no room.
 IN_ADDRESSES = [kind for kind in KINDS if kind != "person"]
-NUMBERS = {
-    "card": 4539578763621486,
-    "iban_digits_account_number": 532013000,
-    "ssn": 536904399,
-    "nhs_number": 9434765919,
-    "phone": 442079460958,
-    "tax_id": 86095742719,
-    "account_number": 84213907,
-    "pin": 4711,
-}
+NUMBERS = ROWS["numbers"]
 VENDORS = {kind: KINDS[kind][1] for kind in ("provider key", "code host token", "cloud key")}
 SIGNED = "Made1Up2" * 8 + "=="
 # Where a provider may write something that only it can read.

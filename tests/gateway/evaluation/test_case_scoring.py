@@ -20,8 +20,9 @@ NUMBER, KEY = "536-90-4399", "abcdef-12345"
 
 @pytest.mark.parametrize(("finds", "case", "counts", "kind"), CASES["a_case"].values(), ids=CASES["a_case"])
 def test_a_case(finds: dict[str, str], case: list[Any], counts: dict[str, int], kind: str | None) -> None:
-    spans = None if case[-1] is None else tuple(map(tuple, case[-1]))
-    score, disagreements = score_cases([Case("1", *case[:-1], spans)], seeker(Words(finds)), LABELS, "cases")
+    entity, text, positive, spans = case
+    given = Case("1", entity, text, positive, None if spans is None else tuple(map(tuple, spans)))
+    score, disagreements = score_cases([given], seeker(Words(finds)), LABELS, "cases")
     assert {key: getattr(score.total, key) for key in counts} == counts
     assert score.total.positive + score.total.negative == 1
     assert [one.kind.value for one in disagreements] == ([kind] if kind else [])

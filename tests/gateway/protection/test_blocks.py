@@ -3,7 +3,6 @@
 import itertools
 import json
 from base64 import b64encode
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,88 +14,28 @@ from gateway.policy.model import Policy
 from gateway.protection.protector import Protector
 from gateway.wires import Body, Wires
 from tests.gateway.wires.turns import AGENTS, Agent
+from tests.tables import table
+
+CASES = table(__file__)
 
 WIRES = Wires.discover()
-TAG = "A_VALUE"
+CHAT = "/v1/chat/completions"
 
 
-def chat(system: str, earlier: str, call: str, result: str, later: str) -> Body:
-    function = {"name": "grep", "arguments": json.dumps({"pattern": call})}
-    return {
-        "model": "m",
-        "tools": [{"type": "function", "function": {"name": "grep", "description": system}}],
-        "messages": [
-            {"role": "system", "content": system},
-            {"role": "user", "content": earlier},
-            {
-                "role": "assistant",
-                "content": earlier,
-                "tool_calls": [{"id": "c", "type": "function", "function": function}],
-            },
-            {"role": "tool", "tool_call_id": "c", "content": result},
-            {"role": "assistant", "content": "Done."},
-            {"role": "user", "content": later},
-        ],
-    }
+def request(path: str, system: str, earlier: str, call: str, result: str, later: str) -> Body:
+    """Returns a request with these texts in the places of the capitals."""
+    texts = {"SYSTEM": system, "EARLIER": earlier, "CALL": call, "RESULT": result, "LATER": later}
 
+    def filled(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: filled(each) for name, each in value.items()}
+        if isinstance(value, list):
+            return [filled(each) for each in value]
+        if isinstance(value, str) and value.startswith("{"):
+            return json.dumps(filled(json.loads(value)))
+        return texts.get(value, value) if isinstance(value, str) else value
 
-def anthropic(system: str, earlier: str, call: str, result: str, later: str) -> Body:
-    use = {"type": "tool_use", "id": "t", "name": "grep", "input": {"pattern": call}}
-    return {
-        "model": "m",
-        "max_tokens": 9,
-        "tools": [{"name": "grep", "description": system, "input_schema": {"type": "object"}}],
-        "system": system,
-        "messages": [
-            {"role": "user", "content": earlier},
-            {"role": "assistant", "content": [{"type": "text", "text": earlier}, use]},
-            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": result}]},
-            {"role": "assistant", "content": "Done."},
-            {"role": "user", "content": later},
-        ],
-    }
-
-
-def responses(system: str, earlier: str, call: str, result: str, later: str) -> Body:
-    arguments = json.dumps({"pattern": call})
-    return {
-        "model": "m",
-        "tools": [{"type": "function", "name": "grep", "description": system, "parameters": {"type": "object"}}],
-        "instructions": system,
-        "input": [
-            {"role": "user", "content": earlier},
-            {"role": "assistant", "content": earlier},
-            {"type": "function_call", "call_id": "c", "name": "grep", "arguments": arguments},
-            {"type": "function_call_output", "call_id": "c", "output": result},
-            {"role": "assistant", "content": "Done."},
-            {"role": "user", "content": later},
-        ],
-    }
-
-
-def gemini(system: str, earlier: str, call: str, result: str, later: str) -> Body:
-    use = {"functionCall": {"name": "grep", "args": {"pattern": call}}}
-    answer = {"functionResponse": {"name": "grep", "response": {"output": result}}}
-    return {
-        "tools": [{"functionDeclarations": [{"name": "grep", "description": system}]}],
-        "systemInstruction": {"parts": [{"text": system}]},
-        "contents": [
-            {"role": "user", "parts": [{"text": earlier}]},
-            {"role": "model", "parts": [{"text": earlier}, use]},
-            {"role": "user", "parts": [answer]},
-            {"role": "model", "parts": [{"text": "Done."}]},
-            {"role": "user", "parts": [{"text": later}]},
-        ],
-    }
-
-
-type Request = Callable[[str, str, str, str, str], Body]
-REQUESTS: dict[str, Request] = {
-    "/v1/chat/completions": chat,
-    "/v1/messages": anthropic,
-    "/v1/responses": responses,
-    "/v1beta/models/m:generateContent": gemini,
-}
+    return filled(CASES["requests"][path])  # type: ignore[no-any-return]
 
 
 def sent(protector: Protector, policy: Policy, path: str, body: Body, *, caller: str | None = None) -> str:
@@ -111,22 +50,11 @@ def sent(protector: Protector, policy: Policy, path: str, body: Body, *, caller:
     return protected
 
 
-DISTINCTIVE = {
-    "password": ("Zebra81cat", "my database password: {}"),
-    "bank account": ("12345678", "my account number is {}"),
-    "long PIN": ("471108", "my PIN is {}"),
-    "record": ("80081355", "the patient's MRN: {}"),
-    "name": ("Wilhelmina Oxenfoord", "My name is {}."),
-    "quoted name": ("Wilhelmina Oxenfoord", "Dear Mr. {}"),
-}
-
-
-@pytest.mark.parametrize("path", REQUESTS)
-@pytest.mark.parametrize("kind", DISTINCTIVE)
+@pytest.mark.parametrize("path", CASES["requests"])
+@pytest.mark.parametrize(("value", "announced"), CASES["distinctive"].values(), ids=CASES["distinctive"])
 def test_a_distinctive_value_is_hidden_in_all_earlier_places(
-    protector: Protector, policy: Policy, path: str, kind: str
+    protector: Protector, policy: Policy, path: str, value: str, announced: str
 ) -> None:
-    value, announced = DISTINCTIVE[kind]
     said = f"See {value} in the logs"
     later = announced.format(value)
     for places in (
@@ -135,55 +63,55 @@ def test_a_distinctive_value_is_hidden_in_all_earlier_places(
         ("Help.", "Hi", value, "x"),
         ("Help.", "Hi", "x", said),
     ):
-        before = sent(protector, policy, path, REQUESTS[path](*places, "Thanks."))
+        before = sent(protector, policy, path, request(path, *places, "Thanks."))
         assert value in before, "recognized without the later message"
-        assert value not in sent(protector, policy, path, REQUESTS[path](*places, later))
+        assert value not in sent(protector, policy, path, request(path, *places, later))
 
 
-@pytest.mark.parametrize("path", REQUESTS)
+@pytest.mark.parametrize("path", CASES["requests"])
 @pytest.mark.parametrize(("value", "announced"), [("sunshine", "my password is {}"), ("4711", "my PIN is {}")])
 def test_a_word_or_short_number_is_hidden_in_earlier_messages_alone(
     protector: Protector, policy: Policy, path: str, value: str, announced: str
 ) -> None:
     said = f"I like {value} most."
     code = f"import os\n\ndef run(a):\n    {value} = a.call(b)\n    return os.path.join(a, {value})\n"
-    request, later = REQUESTS[path], announced.format(value)
-    protected = sent(protector, policy, path, request("Help.", said, value, said, later))
+    later = announced.format(value)
+    protected = sent(protector, policy, path, request(path, "Help.", said, value, said, later))
     assert value not in protected
-    protected = sent(protector, policy, path, request(said, "Hi", "x", "x", later))
+    protected = sent(protector, policy, path, request(path, said, "Hi", "x", "x", later))
     assert protected.count(said) == 2
-    protected = sent(protector, policy, path, request("Help.", code, "x", code, later))
+    protected = sent(protector, policy, path, request(path, "Help.", code, "x", code, later))
     assert json.dumps(protected).count(value) == 6
 
 
-@pytest.mark.parametrize("path", REQUESTS)
+@pytest.mark.parametrize("path", CASES["requests"])
 def test_of_a_tool_result_only_distinctive_values_are_hidden_earlier(
     protector: Protector, policy: Policy, path: str
 ) -> None:
     found = "my password is sunshine\nDB_PASSWORD=Zebra81cat9"
-    protected = sent(protector, policy, path, REQUESTS[path]("Help.", "Try sunshine or Zebra81cat9", "x", found, "Ok."))
+    protected = sent(protector, policy, path, request(path, "Help.", "Try sunshine or Zebra81cat9", "x", found, "Ok."))
     assert "Try sunshine" in protected
     assert "Zebra81cat9" not in protected
     # Once the user announces it, too, it is hidden.
     later = "my password is sunshine"
-    protected = sent(protector, policy, path, REQUESTS[path]("Help.", "Try sunshine", "x", found, later))
+    protected = sent(protector, policy, path, request(path, "Help.", "Try sunshine", "x", found, later))
     assert "sunshine" not in protected
 
 
-@pytest.mark.parametrize("path", REQUESTS)
+@pytest.mark.parametrize("path", CASES["requests"])
 def test_a_full_name_in_the_fields_of_a_record_is_hidden_earlier(
     protector: Protector, policy: Policy, path: str
 ) -> None:
     name = "Carlotta Weidenfeller"
     record = json.dumps({"first_name": "Carlotta", "last_name": "Weidenfeller", "name": name})
     said = f"look up {name}"
-    assert name not in sent(protector, policy, path, REQUESTS[path]("Help.", said, name, record, "Ok."))
+    assert name not in sent(protector, policy, path, request(path, "Help.", said, name, record, "Ok."))
 
 
-@pytest.mark.parametrize("path", REQUESTS)
+@pytest.mark.parametrize("path", CASES["requests"])
 def test_a_family_name_leaves_the_word_in_instructions_alone(protector: Protector, policy: Policy, path: str) -> None:
     system = "Use the jenkins tool. Jenkins is our CI server, in /srv/jenkins/conf."
-    body = REQUESTS[path](system, "Hi", "x", "x", "My name is Jenkins.")
+    body = request(path, system, "Hi", "x", "x", "My name is Jenkins.")
     assert sent(protector, policy, path, body).count(system) == 2
 
 
@@ -196,15 +124,13 @@ def test_other_spellings_are_hidden_in_earlier_messages(protector: Protector, po
         value.upper(),
         "Zebra81cat-\u200bHorse9",
     ):
-        body = chat("Help.", f"look for {spelled} there", "x", "x", f"password: {value}")
-        assert (
-            spelled not in json.loads(sent(protector, policy, "/v1/chat/completions", body))["messages"][1]["content"]
-        )
+        body = request(CHAT, "Help.", f"look for {spelled} there", "x", "x", f"password: {value}")
+        assert spelled not in json.loads(sent(protector, policy, CHAT, body))["messages"][1]["content"]
 
 
 def test_a_name_in_the_metadata_is_hidden_in_the_messages(protector: Protector, policy: Policy) -> None:
-    body = {**chat("Help.", "Zebra81cat", "x", "x", "Ok."), "metadata": {"password": "Zebra81cat"}}
-    assert "Zebra81cat" not in sent(protector, policy, "/v1/chat/completions", body)
+    body = {**request(CHAT, "Help.", "Zebra81cat", "x", "x", "Ok."), "metadata": {"password": "Zebra81cat"}}
+    assert "Zebra81cat" not in sent(protector, policy, CHAT, body)
 
 
 TURNS = 50

@@ -105,6 +105,15 @@ def print_json(value: Any) -> None:
     sys.stdout.write(json.dumps(value, ensure_ascii=escaped, indent=2) + "\n")
 
 
+def report(options: argparse.Namespace, value: Any, text: str) -> int:
+    """Prints what a command did: `value` if JSON is asked for, else `text`. Returns 0, the exit status of success."""
+    if options.json:
+        print_json(value)
+    else:
+        print(text)
+    return 0
+
+
 def print_error(message: str, code: str, param: str | None, *, as_json: bool) -> None:
     """Writes an error to standard error as text, or to standard output as JSON."""
     if as_json:

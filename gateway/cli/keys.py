@@ -15,7 +15,7 @@ from rich.text import Text
 from gateway.auth.api_keys import KeyRecord, KeyRing
 from gateway.auth.key_permissions import grant_of, scope_words
 from gateway.auth.quotas import quota_words
-from gateway.cli.console import CommandLine, add_page, argument, flush_output, print_json
+from gateway.cli.console import CommandLine, add_page, argument, flush_output, print_json, report
 from gateway.cli.policy_lookup import open_registry
 from gateway.cli.receipt_log import open_log
 from gateway.cli.store_commands import check_not_lost
@@ -23,7 +23,6 @@ from gateway.config.installation_key import rotate_installation_key
 from gateway.config.settings import Settings, SettingsError
 from gateway.models import Scope
 from gateway.receipt_log.signing_key import rotate_signing_key
-from gateway.receipts.signing import Verifier
 from gateway.store import open_existing_store, open_store, store_exists
 
 type KeyAction = Callable[[KeyRing, argparse.Namespace, Settings], Awaitable[None]]
@@ -102,10 +101,8 @@ async def _create(keys: KeyRing, options: argparse.Namespace, settings: Settings
                     registry.get(policy)
         secret, record = await keys.create(options.label, scope, grant, options.expires)
     try:
-        if options.json:
-            print_json({**_key_json(record), "key": secret})
-        else:
-            print(f"{record.key_id} ({scope_words(scope, grant)}), shown this once:\n{secret}")
+        shown = f"{record.key_id} ({scope_words(scope, grant)}), shown this once:\n{secret}"
+        report(options, {**_key_json(record), "key": secret}, shown)
         flush_output()
     except OSError as error:
         await keys.revoke(record.key_id)
@@ -133,19 +130,14 @@ async def _list(keys: KeyRing, options: argparse.Namespace, settings: Settings) 
 async def _rotate(keys: KeyRing, options: argparse.Namespace, settings: Settings) -> None:
     overlap = _OVERLAP if options.overlap is None else options.overlap
     secret, record = await keys.rotate(options.key_id, overlap, options.expires)
-    if options.json:
-        print_json({**_key_json(record), "key": secret})
-    else:
-        print(f"{record.key_id} has a new secret, shown this once:\n{secret}")
+    shown = f"{record.key_id} has a new secret, shown this once:\n{secret}"
+    report(options, {**_key_json(record), "key": secret}, shown)
 
 
 def _rotate_installation(settings: Settings, options: argparse.Namespace) -> int:
     rotate_installation_key(settings)
-    if options.json:
-        print_json({"key_id": _INSTALLATION, "rotated": True})
-    else:
-        print("The installation key is replaced; a running gateway uses the new one after a restart.")
-    return 0
+    text = "The installation key is replaced; a running gateway uses the new one after a restart."
+    return report(options, {"key_id": _INSTALLATION, "rotated": True}, text)
 
 
 def _rotate_signing(settings: Settings, options: argparse.Namespace) -> int:
@@ -153,16 +145,14 @@ def _rotate_signing(settings: Settings, options: argparse.Namespace) -> int:
         raise SettingsError("signing_key is set, so its key cannot be replaced here; remove the setting first")
     with open_log(settings) as (_, log, old):
         new = rotate_signing_key(settings.data_dir, log.rotate)
-    if options.json:
-        print_json({name: _verifier_json(key) for name, key in (("old", old), ("new", new))})
-    else:
-        print(f"{new.key_id} signs receipts now, in place of {old.key_id}.")
-        print(f"Verify with both public keys:\n{old.public_bytes.hex()} (old)\n{new.public_bytes.hex()} (new)")
-    return 0
-
-
-def _verifier_json(key: Verifier) -> dict[str, str]:
-    return {"key_id": key.key_id, "public_key": key.public_bytes.hex()}
+    keys = {
+        name: {"key_id": key.key_id, "public_key": key.public_bytes.hex()} for name, key in (("old", old), ("new", new))
+    }
+    text = (
+        f"{new.key_id} signs receipts now, in place of {old.key_id}.\nVerify with both public keys:\n"
+        f"{old.public_bytes.hex()} (old)\n{new.public_bytes.hex()} (new)"
+    )
+    return report(options, keys, text)
 
 
 async def _audit(keys: KeyRing, options: argparse.Namespace, settings: Settings) -> None:
@@ -182,10 +172,7 @@ async def _audit(keys: KeyRing, options: argparse.Namespace, settings: Settings)
 
 async def _revoke(keys: KeyRing, options: argparse.Namespace, settings: Settings) -> None:
     await keys.revoke(options.key_id)
-    if options.json:
-        print_json({"key_id": options.key_id, "revoked": True})
-    else:
-        print(f"{options.key_id} is revoked.")
+    report(options, {"key_id": options.key_id, "revoked": True}, f"{options.key_id} is revoked.")
 
 
 def _key_json(record: KeyRecord) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import argparse
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from gateway.cli.console import print_json
+from gateway.cli.console import report
 from gateway.cli.progress import progress
 from gateway.cli.receipt_log import open_log
 from gateway.cli.store_commands import check_not_lost
@@ -41,22 +41,17 @@ def prune_receipts(settings: Settings, options: argparse.Namespace) -> int:
                 size = now
         held_up = store.read_now(lambda stored: is_held_up(stored.receipts, options.before))
     deleted = size - pruned
-    if options.json:
-        print_json({"deleted": deleted, "before": options.before.isoformat(), "held_up": held_up})
-    else:
-        left = " The others stay until the oldest request among them ends, and with its outcome." if held_up else ""
-        print(f"Deleted {deleted} records from before {options.before}.{left}")
-    return 0
+    left = " The others stay until the oldest request among them ends, and with its outcome." if held_up else ""
+    done = {"deleted": deleted, "before": options.before.isoformat(), "held_up": held_up}
+    return report(options, done, f"Deleted {deleted} records from before {options.before}.{left}")
 
 
-def export_by_day(store: ReadOnlyStore, signer: Signer, folder: Path, *, as_json: bool) -> int:
+def export_by_day(store: ReadOnlyStore, signer: Signer, options: argparse.Namespace) -> int:
     """Writes one file for each day. Returns 0."""
+    folder: Path = options.by_day
     with progress("Exporting", size_of(store)) as advance:
         files = list(export_days(store, signer, folder, advance))
     records = sum(count for _, count in files)
-    if as_json:
-        names = [{"file": str(path), "records": count} for path, count in files]
-        print_json({"files": names, "records": records, "key_id": signer.key_id})
-    else:
-        print(f"Exported {records} records of {len(files)} days to {folder}.")
-    return 0
+    names = [{"file": str(path), "records": count} for path, count in files]
+    done = {"files": names, "records": records, "key_id": signer.key_id}
+    return report(options, done, f"Exported {records} records of {len(files)} days to {folder}.")

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from gateway.cli.console import CommandLine, add_page, integer_between, print_json
+from gateway.cli.console import CommandLine, add_page, integer_between, print_json, report
 from gateway.cli.progress import progress
 from gateway.cli.receipt_files import print_verification, verify_file
 from gateway.cli.receipt_lists import find_by_value, list_receipts
@@ -138,18 +138,16 @@ def export_receipts(store: ReadOnlyStore, settings: Settings, options: argparse.
     file = None if options.output == Path("-") else options.output
     signer = installed_signer(store, settings)
     if options.by_day is not None:
-        return export_by_day(store, signer, options.by_day, as_json=options.json)
+        return export_by_day(store, signer, options)
     records = 0
     with _output(file) as output, progress("Exporting", size_of(store)) as advance:
         for line in export(store, signer, advance):
             output.write(dump(line) + b"\n")
             records += "record" in line
-    if file is not None:
-        if options.json:
-            print_json({"file": str(file), "records": records, "key_id": signer.key_id})
-        else:
-            print(f"Exported {records} records to {file}.")
-    return 0
+    if file is None:
+        return 0
+    done = {"file": str(file), "records": records, "key_id": signer.key_id}
+    return report(options, done, f"Exported {records} records to {file}.")
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import argparse
 import asyncio
 from contextlib import closing
 
-from gateway.cli.console import CommandLine, print_json
+from gateway.cli.console import CommandLine, report
 from gateway.cli.store_commands import open_kept_store
 from gateway.config.settings import Settings
 from gateway.vault import Vault
@@ -25,8 +25,5 @@ def add_commands(line: CommandLine) -> None:
 def _revoke(settings: Settings, options: argparse.Namespace) -> int:
     with closing(open_kept_store(settings.data_dir)) as store:
         asyncio.run(Vault(store).delete(options.session_id))
-    if options.json:
-        print_json({"session_id": options.session_id, "revoked": True})
-    else:
-        print("The session and its values are deleted.")
-    return 0
+    revoked = {"session_id": options.session_id, "revoked": True}
+    return report(options, revoked, "The session and its values are deleted.")

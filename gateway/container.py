@@ -38,7 +38,7 @@ from gateway.receipt_log.log import ReceiptLog
 from gateway.receipt_log.signing_key import signer_of
 from gateway.receipts.verify import Check, Verification
 from gateway.store import Store, open_store
-from gateway.surfaces import SurfaceRegistry
+from gateway.surfaces.base import SurfaceRegistry
 from gateway.vault import Vault
 from gateway.wires import Wires
 from gateway.workers.detection_engines import open_engines

@@ -24,7 +24,7 @@ from gateway.protection.value_digests import ValueDigests
 from gateway.receipt_log.log import ReceiptLog
 from gateway.receipt_log.signing_key import load_signer
 from gateway.store import open_store
-from gateway.surfaces import SurfaceRegistry
+from gateway.surfaces.base import SurfaceRegistry
 from gateway.wires import Wires
 from gateway.workers.thread_pool import Workers
 

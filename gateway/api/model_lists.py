@@ -9,7 +9,7 @@ from fastapi.responses import Response
 from gateway.api.routing import NativeRoute
 from gateway.http.strict_json import dump
 from gateway.models import Family
-from gateway.surfaces import SurfaceRegistry
+from gateway.surfaces.base import SurfaceRegistry
 from gateway.wires.error_shapes import family_of
 
 # Methods of a model in Gemini's API, by which clients filter the list.

@@ -256,14 +256,16 @@ class Settings(BaseSettings):
 
     @property
     def all_upstreams(self) -> dict[str, UpstreamSettings]:
-        """Returns all upstreams, the one of `upstream` first. `upstream_ca` is the default for `ca_file`."""
+        """Returns all upstreams, the one of `upstream` first, with the defaults for their CA file and time-out."""
         found = dict(self.upstreams)
         if self.upstream is not None:
             short = UpstreamSettings(base_url=self.upstream, default_model=self.upstream_model)
             found = {CONFIGURED_UPSTREAM: short, **found}
-        return {
-            name: each.model_copy(update={"ca_file": each.ca_file or self.upstream_ca}) for name, each in found.items()
-        }
+        for name, each in found.items():
+            seconds = each.timeout_seconds or self.upstream_timeout_seconds
+            update = {"ca_file": each.ca_file or self.upstream_ca, "timeout_seconds": seconds}
+            found[name] = each.model_copy(update=update)
+        return found
 
     @property
     def longest_timeout(self) -> float:

@@ -22,7 +22,8 @@ from gateway.http.methods import METHODS
 from gateway.http.strict_json import check_media_type, parse_object
 from gateway.http.types import Field
 from gateway.models import Caller, Scope
-from gateway.surfaces import SurfaceRegistry, UpstreamSurface
+from gateway.surfaces.base import SurfaceRegistry
+from gateway.surfaces.upstream import UpstreamSurface
 from gateway.wires import Body, Wire, Wires
 from gateway.wires.other_json import OTHER_JSON
 from gateway.wires.unknown_calls import BEYOND_JSON, is_bedrock, is_beyond_json, telemetry_route, unknown_path
@@ -172,20 +173,20 @@ class Admission:
         if not isinstance(surface, UpstreamSurface):
             return Destination(model, surface.trust, surface=surface.id, query=query)
         refuse_repeated(fields)
-        config, own = surface.config, self._callers.own_credentials(fields)
+        own = self._callers.own_credentials(fields)
         self._callers.refuse_gateway_key(forwardable(fields, self._forward))
         method = wire.method_path(place, model)
-        url = config.endpoint(method)
+        url = surface.endpoint(method)
         return Destination(
             model,
-            config.trust,
+            surface.trust,
             f"{url}?{query}" if query else url,
             surface.id,
-            config.timeout_seconds,
+            surface.seconds,
             fields,
             path=f"/{method}",
             query=query,
-            credential=None if own else config.credential,
+            credential=None if own else surface.credential,
             credentials=own,
             forward=self._forward,
         )

@@ -19,8 +19,9 @@ from gateway.http.types import Field
 from gateway.ids import new_request_id
 from gateway.models import Caller
 from gateway.receipts.records import attach_to_errors
-from gateway.surfaces import SurfaceRegistry, UpstreamSurface
+from gateway.surfaces.base import SurfaceRegistry
 from gateway.surfaces.chunks import as_events
+from gateway.surfaces.upstream import UpstreamSurface
 from gateway.wires import Body, Wire
 from gateway.wires.chat_completions import WIRE
 

@@ -4,28 +4,19 @@ A module of this folder (or of a folder passed to `discover`) that defines `buil
 its surfaces. Two surfaces with the same id, or that list the same model name, fail at startup.
 """
 
-import re
 import time
 from abc import ABC, abstractmethod
 from asyncio import gather
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from gateway.config.settings import CONFIGURED_UPSTREAM, Settings
 from gateway.detection.plugins import plugin_modules
 from gateway.errors import BadRequest, NotFound
-from gateway.http.types import Field
 from gateway.models import Family, Trust
 
 type Body = dict[str, Any]
-
-_VERSION = re.compile(r"/v\d+(?:alpha|beta)?\d*\Z")
-_VERSIONED = re.compile(r"\Av\d+(?:alpha|beta)?\d*/")
-
-_GLOB = frozenset("*?[")
 
 
 class Surface(ABC):
@@ -62,63 +53,6 @@ class Surface(ABC):
     async def aclose(self) -> None:
         """Closes its connections."""
         return
-
-
-@dataclass(frozen=True, slots=True)
-class UpstreamConfig:
-    """One configured provider. `base_url` is as in an SDK (`https://host/v1`), without credentials.
-
-    `models` are fnmatch patterns of the model names it serves. `ca_file` is a PEM file of certificate authorities to
-    trust in addition to the well-known ones. The repr omits the key.
-    """
-
-    name: str
-    base_url: str
-    api_key: str | None = field(default=None, repr=False)
-    models: tuple[str, ...] = ("*",)
-    trust: Trust = Trust.EXTERNAL
-    default_model: str | None = None
-    timeout_seconds: float = 600.0
-    ca_file: Path | None = None
-    family: Family = "openai"
-
-    def endpoint(self, path: str = "chat/completions") -> str:
-        """Returns the URL of an API method. A version at the end of the base URL replaces that of the path."""
-        base = self.base_url.rstrip("/")
-        if _VERSION.search(base):
-            path = _VERSIONED.sub("", path)
-        return f"{base}/{path}"
-
-    @property
-    def credential(self) -> Field | None:
-        """Returns the header field with the configured key."""
-        if self.api_key is None:
-            return None
-        value = self.api_key.encode("latin-1", "replace")
-        match self.family:
-            case "anthropic":
-                return b"x-api-key", value
-            case "gemini":
-                return b"x-goog-api-key", value
-            case "openai":
-                return b"authorization", b"Bearer " + value
-
-    @property
-    def plain_models(self) -> tuple[str, ...]:
-        """Returns the `models` that are names, not patterns."""
-        return tuple(model for model in self.models if not _GLOB & set(model))
-
-    def model_for(self, name: str, *, anything: bool = True) -> str | None:
-        """Returns `name` if a pattern matches it (`*` only with `anything`), the default model for the upstream's own
-        name, else None.
-
-        Without `default_model`, the default is the first plain name in `models`, or else the upstream's own name, which
-        servers of a single model accept.
-        """
-        if name == self.name:
-            return self.default_model or next(iter(self.plain_models), name)
-        patterns = [pattern for pattern in self.models if anything or pattern != "*"]
-        return name if any(fnmatchcase(name, pattern) for pattern in patterns) else None
 
 
 class SurfaceRegistry:

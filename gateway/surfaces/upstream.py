@@ -8,26 +8,32 @@ import asyncio
 import re
 import ssl
 from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 from time import monotonic
 
 import httpx
+from pydantic import SecretStr
 
 from gateway.auth.credentials import PROVIDER_CREDENTIALS
 from gateway.config.settings import Settings
+from gateway.config.upstreams import UpstreamSettings
 from gateway.errors import BadRequest, BadUpstream, GatewayError
 from gateway.http.content_encoding import decode
 from gateway.http.header_names import HOP_BY_HOP
 from gateway.http.strict_json import dump, parse_object
 from gateway.http.types import Field
 from gateway.http.upstream_failures import Fault, of_decoding, of_exception
-from gateway.surfaces.base import Body, Surface, UpstreamConfig
+from gateway.surfaces.base import Body, Surface
 
 _LIMITS = httpx.Limits(max_connections=256, max_keepalive_connections=64, keepalive_expiry=30)
-_CONNECT_SECONDS = 10.0
+_SECONDS, _CONNECT_SECONDS = 600.0, 10.0
 # How long an upstream's list of models counts, and how long it may take.
 _LIST_SECONDS = 300.0
 _LIST_WAIT = 5.0
+_VERSION = re.compile(r"/v\d+(?:alpha|beta)?\d*\Z")
+_VERSIONED = re.compile(r"\Av\d+(?:alpha|beta)?\d*/")
+_GLOB = frozenset("*?[")
 _MODEL = re.compile(r"[A-Za-z0-9_@][A-Za-z0-9_.:/@+-]{0,255}\Z")
 
 # Fields that this module sets, and those that end with each hop.
@@ -37,18 +43,22 @@ _NOT_SENT = HOP_BY_HOP | frozenset(b"host expect content-length content-type con
 class UpstreamSurface(Surface):
     """A provider. `response_limit` is the maximum size of an answer in bytes, before and after decompression.
 
-    Raises ValueError if the CA file of the configuration is unusable.
+    Raises ValueError if the CA file of the settings is unusable.
     """
 
     has_patterns = True
 
-    def __init__(self, config: UpstreamConfig, *, response_limit: int = 32 * 1024 * 1024) -> None:
-        self.config = config
-        self.id, self.family, self.trust = config.name, config.family, config.trust
+    def __init__(
+        self, name: str, config: UpstreamSettings, key: SecretStr | None = None, *, response_limit: int = 1 << 25
+    ) -> None:
+        self.id, self.family, self.trust = name, config.wire, config.trust
+        self.seconds = config.timeout_seconds or _SECONDS
+        """How long the upstream may take to answer."""
+        self._config, self._key = config, key
+        self._plain_models = tuple(model for model in config.models if not _GLOB & set(model))
         self._limit = response_limit
         self._listed: tuple[str, ...] = ()
         self._list_again = 0.0
-        seconds = config.timeout_seconds
         self._client = httpx.AsyncClient(
             http1=True,
             http2=False,
@@ -56,18 +66,46 @@ class UpstreamSurface(Surface):
             follow_redirects=False,
             trust_env=False,
             limits=_LIMITS,
-            timeout=httpx.Timeout(seconds, connect=min(_CONNECT_SECONDS, seconds)),
+            timeout=httpx.Timeout(self.seconds, connect=min(_CONNECT_SECONDS, self.seconds)),
             headers={"user-agent": "privacy-gateway", "accept": "application/json"},
         )
 
     def __repr__(self) -> str:
-        return f"UpstreamSurface({self.config!r})"
+        return f"UpstreamSurface({self.id!r}, {self._config!r})"
+
+    def endpoint(self, path: str = "chat/completions") -> str:
+        """Returns the URL of an API method. A version at the end of the base URL replaces that of the path."""
+        base = self._config.base_url
+        return f"{base}/{_VERSIONED.sub('', path) if _VERSION.search(base) else path}"
+
+    @property
+    def credential(self) -> Field | None:
+        """Returns the header field with the configured key."""
+        if self._key is None:
+            return None
+        value = self._key.get_secret_value().encode("latin-1", "replace")
+        match self.family:
+            case "anthropic":
+                return b"x-api-key", value
+            case "gemini":
+                return b"x-goog-api-key", value
+            case "openai":
+                return b"authorization", b"Bearer " + value
 
     def models(self) -> tuple[str, ...]:
-        return self.config.plain_models
+        """Returns the configured names that are no patterns."""
+        return self._plain_models
 
     def model_for(self, name: str, *, anything: bool = True) -> str | None:
-        return self.config.model_for(name, anything=anything)
+        """Returns `name` if a pattern matches it, the default model for the upstream's own name, else None.
+
+        Without `default_model`, the default is the first plain name in `models`, or else the upstream's own name, which
+        servers of a single model accept. `*` matches only with `anything`.
+        """
+        if name == self.id:
+            return self._config.default_model or next(iter(self._plain_models), name)
+        patterns = [pattern for pattern in self._config.models if anything or pattern != "*"]
+        return name if any(fnmatchcase(name, pattern) for pattern in patterns) else None
 
     async def listed(self) -> tuple[str, ...]:
         """Returns the names that the upstream lists and this surface serves. Asks again after five minutes at most."""
@@ -77,13 +115,13 @@ class UpstreamSurface(Surface):
         return self._listed
 
     async def _list(self) -> tuple[str, ...]:
-        headers = [field for field in (self.config.credential,) if field is not None]
+        headers = [field for field in (self.credential,) if field is not None]
         if self.family == "anthropic":
             headers.append((b"anthropic-version", b"2023-06-01"))
         path = "models" if self.family == "openai" else "v1/models" if self.family == "anthropic" else "v1beta/models"
-        request = self._client.build_request("GET", self.config.endpoint(path), headers=headers)
+        request = self._client.build_request("GET", self.endpoint(path), headers=headers)
         try:
-            async with asyncio.timeout(min(_LIST_WAIT, self.config.timeout_seconds)):
+            async with asyncio.timeout(min(_LIST_WAIT, self.seconds)):
                 _, answer = await self._exchange(request)
             body = parse_object(answer)
         except (TimeoutError, httpx.TransportError, GatewayError):
@@ -102,10 +140,10 @@ class UpstreamSurface(Surface):
         and UpstreamTimeout.
         """
         request = self._client.build_request(
-            "POST", url or self.config.endpoint(), content=body, headers=list(self._fields(headers))
+            "POST", url or self.endpoint(), content=body, headers=list(self._fields(headers))
         )
         try:
-            async with asyncio.timeout(self.config.timeout_seconds):
+            async with asyncio.timeout(self.seconds):
                 return await self._exchange(request)
         except (TimeoutError, httpx.TransportError) as error:
             fault = _fault(error)
@@ -128,7 +166,7 @@ class UpstreamSurface(Surface):
         yield b"content-type", b"application/json"
         # Uncompressed answers save work on both sides. Compressed ones are accepted nevertheless.
         yield b"accept-encoding", b"identity"
-        credential = self.config.credential
+        credential = self.credential
         for name, value in headers:
             lowered = name.lower()
             if lowered in PROVIDER_CREDENTIALS:
@@ -192,15 +230,4 @@ def build(settings: Settings) -> Iterator[UpstreamSurface]:
     """Builds a surface for every configured upstream, in the order of the settings."""
     for name, table in settings.all_upstreams.items():
         key = settings.upstream_api_key(name)
-        config = UpstreamConfig(
-            name=name,
-            base_url=table.base_url,
-            family=table.wire,
-            api_key=key.get_secret_value() if key is not None else None,
-            models=table.models,
-            trust=table.trust,
-            default_model=table.default_model,
-            timeout_seconds=table.timeout_seconds or settings.upstream_timeout_seconds,
-            ca_file=table.ca_file,
-        )
-        yield UpstreamSurface(config, response_limit=settings.response_limit_bytes)
+        yield UpstreamSurface(name, table, key, response_limit=settings.response_limit_bytes)

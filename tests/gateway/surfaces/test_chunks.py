@@ -6,8 +6,8 @@ import httpx2
 import pytest
 
 from gateway.http.strict_json import dump
-from gateway.surfaces import DemoSurface
 from gateway.surfaces.chunks import as_events
+from gateway.surfaces.demo import DemoSurface
 from tests.lazy import Lazy
 
 openai = Lazy("openai")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gateway.errors import BadRequest
-from gateway.surfaces import DemoSurface
+from gateway.surfaces.demo import DemoSurface
 from tests.tables import table
 
 CASES = table(__file__)

@@ -7,9 +7,12 @@ from typing import Any
 import pytest
 
 from gateway.config.settings import load_settings
+from gateway.config.upstreams import UpstreamSettings
 from gateway.errors import BadRequest, NotFound
 from gateway.models import Trust
-from gateway.surfaces import DemoSurface, Surface, SurfaceRegistry, UpstreamConfig, UpstreamSurface
+from gateway.surfaces.base import Surface, SurfaceRegistry
+from gateway.surfaces.demo import DemoSurface
+from gateway.surfaces.upstream import UpstreamSurface
 
 
 @dataclass
@@ -28,7 +31,8 @@ class Fixed(Surface):
 
 
 def upstream(name: str, *models: str, **config: Any) -> UpstreamSurface:
-    return UpstreamSurface(UpstreamConfig(name, f"https://{name}.example/v1", models=models or ("*",), **config))
+    settings = UpstreamSettings(base_url=f"https://{name}.example/v1", models=models or ("*",), **config)
+    return UpstreamSurface(name, settings)
 
 
 def resolved(registry: SurfaceRegistry, model: str) -> tuple[str, str]:
@@ -139,9 +143,10 @@ async def test_every_upstream_of_the_settings_is_a_surface(monkeypatch: pytest.M
     assert [surface.id for surface in registry.surfaces] == ["svc-demo", "configured-upstream", "house"]
     house, name = registry.resolve("llama-3")
     assert isinstance(house, UpstreamSurface)
-    assert (name, house.trust, house.config.api_key) == ("llama-3", Trust.LOCAL, key)
-    assert house.config.timeout_seconds == settings.upstream_timeout_seconds
-    assert house.config.endpoint() == "http://127.0.0.1:9/v1/chat/completions"
+    assert (name, house.trust) == ("llama-3", Trust.LOCAL)
+    assert house.credential == (b"authorization", f"Bearer {key}".encode())
+    assert house.seconds == settings.upstream_timeout_seconds
+    assert house.endpoint() == "http://127.0.0.1:9/v1/chat/completions"
     assert resolved(registry, "configured-upstream") == ("configured-upstream", "m")
     await registry.aclose()
 

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 import trustme
+from pydantic import SecretStr
 
+from gateway.config.upstreams import UpstreamSettings
 from gateway.errors import BadUpstream, UpstreamTimeout
-from gateway.models import Trust
-from gateway.surfaces import UpstreamConfig, UpstreamSurface
+from gateway.surfaces.upstream import UpstreamSurface
 from tests.gateway.surfaces.local_server import Server, drip, raw, reply, serving, silence
 from tests.tables import table
 
@@ -24,8 +25,9 @@ ANSWER = json.dumps({"id": "x", "choices": []}).encode()
 
 
 def surface(server: Server, *, limit: int = 1 << 20, **config: object) -> UpstreamSurface:
-    settings = {"name": "acme", "base_url": server.base_url, "api_key": KEY, **config}
-    return UpstreamSurface(UpstreamConfig(**settings), response_limit=limit)  # type: ignore[arg-type]
+    key = config.pop("key", KEY)
+    settings = UpstreamSettings.model_validate({"base_url": server.base_url, **config})
+    return UpstreamSurface("acme", settings, SecretStr(str(key)) if key else None, response_limit=limit)
 
 
 async def test_sends_the_bytes_as_they_are_with_its_own_credential() -> None:
@@ -55,7 +57,7 @@ async def test_the_clients_own_credential_goes_before_the_configured_one() -> No
 
 async def test_without_a_key_no_credential_is_sent() -> None:
     async with serving(reply(ANSWER)) as server:
-        acme = surface(server, api_key=None)
+        acme = surface(server, key=None)
         await acme.send(b"{}")
         await acme.aclose()
     assert server.requests[0].values("authorization") == []
@@ -172,7 +174,7 @@ async def test_an_upstream_that_is_not_there() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
-        acme = UpstreamSurface(UpstreamConfig("acme", f"http://127.0.0.1:{port}/hidden-path", KEY))
+        acme = UpstreamSurface("acme", UpstreamSettings(base_url=f"http://127.0.0.1:{port}/hidden-path"))
         with pytest.raises(BadUpstream) as refused:
             await acme.send(b'{"private":"words"}')
         await acme.aclose()
@@ -229,14 +231,14 @@ async def test_a_certificate_for_another_host_is_refused(tmp_path: Path) -> None
 def test_an_unusable_ca_file_fails_at_start(tmp_path: Path) -> None:
     nonsense = tmp_path / "ca.pem"
     nonsense.write_text("no certificate")
-    config = UpstreamConfig("acme", "https://localhost/v1", ca_file=nonsense)
+    config = UpstreamSettings(base_url="https://localhost/v1", ca_file=nonsense)
     with pytest.raises(ValueError, match="CA file"):
-        UpstreamSurface(config)
+        UpstreamSurface("acme", config)
 
 
 async def test_the_key_is_in_no_repr() -> None:
-    acme = UpstreamSurface(UpstreamConfig("acme", "https://localhost/v1", KEY, trust=Trust.LOCAL))
-    assert KEY not in repr(acme) + repr(acme.config) + str(vars(acme))
+    acme = UpstreamSurface("acme", UpstreamSettings(base_url="https://localhost/v1"), SecretStr(KEY))
+    assert KEY not in repr(acme) + str(vars(acme))
     await acme.aclose()
 
 
@@ -245,7 +247,7 @@ async def test_lists_the_models_that_it_serves(
     wire: str, line: str, credential: str, listed: dict[str, object]
 ) -> None:
     async with serving(reply(json.dumps(listed).encode())) as server:
-        acme = surface(server, family=wire, models=("m*",))
+        acme = surface(server, wire=wire, models=("m*",))
         assert await acme.listed() == ("m-1",)
         assert await acme.listed() == ("m-1",)
         await acme.aclose()

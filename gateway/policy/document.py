@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 import orjson
 from pydantic import (
+    AfterValidator,
     AliasChoices,
     BaseModel,
     ConfigDict,
@@ -31,21 +32,8 @@ MAX_LIST_ENTRIES = 1000
 MAX_DENY_TYPES = 32
 _MOST_FAULTS = 8
 
-GROUPS = (
-    "person",
-    "contact",
-    "address",
-    "organization",
-    "financial",
-    "government_id",
-    "health",
-    "secret",
-    "network",
-    "device",
-    "temporal",
-    "account",
-    "custom",
-)
+_GROUPS = "person contact address organization financial government_id health secret network device temporal account"
+GROUPS = (*_GROUPS.split(), "custom")
 
 # Excludes control characters, line breaks, and bidirectional formatting characters, which can disguise a line
 # (Unicode Standard Annex 9, section 2).
@@ -74,7 +62,7 @@ _OPTION_OF = {
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, use_attribute_docstrings=True)
 
 
 class RuleDocument(_Part):
@@ -82,16 +70,13 @@ class RuleDocument(_Part):
 
     action: ActionName | None = None
     min_score: Score | None = Field(None, description="Ignores entities below this confidence.")
-    keep_last: Annotated[int, Field(ge=0, le=4)] | None = Field(
-        None, description="mask: number of final characters to keep."
-    )
+    keep_last: Annotated[int, Field(ge=0, le=4)] | None = None
+    """mask: number of final characters to keep."""
     mask_with: Literal["*", "#", "X", "•"] | None = None
-    to: Literal["year", "area", "network", "band", "age_90"] | None = Field(
-        None, description="generalize: target. Default: depends on the type."
-    )
-    oldest_year: Annotated[int, Field(ge=1900, le=2100)] | None = Field(
-        None, description="generalize to year: merges this year and all earlier ones."
-    )
+    to: Literal["year", "area", "network", "band", "age_90"] | None = None
+    """generalize: target. Default: depends on the type."""
+    oldest_year: Annotated[int, Field(ge=1900, le=2100)] | None = None
+    """generalize to year: merges this year and all earlier ones."""
     hash_length: Annotated[int, Field(ge=8, le=64)] | None = Field(None, description="hash: number of hex digits.")
 
     @model_validator(mode="after")
@@ -115,7 +100,7 @@ def _known_keys(rules: Mapping[str, RuleDocument]) -> Mapping[str, RuleDocument]
     return rules
 
 
-Rules = dict[RuleKey, RuleDocument]
+Rules = Annotated[dict[RuleKey, RuleDocument], AfterValidator(_known_keys)]
 
 
 class StrictDocument(_Part):
@@ -123,8 +108,6 @@ class StrictDocument(_Part):
 
     otherwise: RuleDocument | None = None
     rules: Rules = Field(default_factory=dict)
-
-    _keys = field_validator("rules")(_known_keys)
 
 
 class AllowDocument(_Part):
@@ -152,8 +135,9 @@ class PatternDocument(_Part):
     regex: Annotated[str, StringConstraints(min_length=1, max_length=MAX_PATTERN_CHARS)]
     score: Score = 0.8
     context: list[Annotated[str, StringConstraints(min_length=2, max_length=64)]] = Field(
-        default_factory=list, max_length=20, description="Words whose presence near a match raises its score."
+        default_factory=list, max_length=20
     )
+    """Words whose presence near a match raises its score."""
     needs_context: bool = Field(False, description="Ignores matches without a context word nearby.")
 
     @model_validator(mode="after")
@@ -169,10 +153,9 @@ class RestoreDocument(_Part):
     # `source` restores only URLs that occur in the protected request.
     urls: Literal["source", "never", "always"] = "source"
     tool_arguments: bool | Annotated[list[ToolName], Field(max_length=64)] = Field(
-        True,
-        validation_alias=AliasChoices("tool_arguments", "tool_calls"),
-        description="Whether in the arguments of tool calls, or the tools in whose arguments.",
+        True, validation_alias=AliasChoices("tool_arguments", "tool_calls")
     )
+    """Whether in the arguments of tool calls, or the tools in whose arguments."""
 
     @field_validator("tool_arguments", mode="wrap")
     @classmethod
@@ -282,8 +265,6 @@ class _Sections(_Part):
     session: SessionDocument = SessionDocument()
     streaming: StreamingDocument = StreamingDocument()
 
-    _keys = field_validator("rules")(_known_keys)
-
     # Validators of fields, unlike those of the model, have the error name the field.
     @field_validator("allow", "deny")
     @classmethod
@@ -313,9 +294,8 @@ class PolicyDocument(_Sections):
     """A policy as written by its author."""
 
     extends: PolicyId | None = None
-    version: Annotated[int, Field(ge=1, le=1_000_000)] | None = Field(
-        None, description="Only for built-in policies. The gateway numbers the versions of custom ones."
-    )
+    version: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    """Only for built-in policies. The gateway numbers the versions of custom ones."""
 
     @field_validator("rules", "strict")
     @classmethod

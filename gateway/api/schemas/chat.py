@@ -23,7 +23,7 @@ Role = Literal["system", "developer", "user", "assistant", "tool", "function"]
 class _Open(BaseModel):
     """Other members are protected like text and forwarded."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(extra="allow", use_attribute_docstrings=True)
 
 
 class ContentPart(_Open):
@@ -56,26 +56,20 @@ class ChatRequest(_Open):
         }
     )
 
-    model: Annotated[str, Field(pattern=r"^[A-Za-z0-9_@][A-Za-z0-9_.:/@+-]{0,255}$")] = Field(
-        description="`svc-demo`, `configured-upstream`, or a model that an upstream serves."
-    )
+    model: Annotated[str, Field(pattern=r"^[A-Za-z0-9_@][A-Za-z0-9_.:/@+-]{0,255}$")]
+    """`svc-demo`, `configured-upstream`, or a model that an upstream serves."""
     messages: Annotated[list[ChatMessage], Field(min_length=1)] = Field(description="The conversation so far.")
     stream: bool | None = Field(None, description="Whether to stream the answer, if the setting `streaming` is on.")
-    seed: int | None = Field(
-        None,
-        description="Forwarded unchanged. Like every number of the protocol, refused if it looks like private text.",
-    )
+    seed: int | None = None
+    """Forwarded unchanged. Like every number of the protocol, refused if it looks like private text."""
     n: Annotated[int, Field(ge=1, le=128)] | None = Field(None, description="Number of choices to return.")
-    max_completion_tokens: Annotated[int, Field(ge=1)] | None = Field(
-        None, description="Maximum length of the answer, in tokens."
-    )
-    max_tokens: Annotated[int, Field(ge=1)] | None = Field(
-        None, description="Older name of `max_completion_tokens`, which takes precedence."
-    )
+    max_completion_tokens: Annotated[int, Field(ge=1)] | None = None
+    """Maximum length of the answer, in tokens."""
+    max_tokens: Annotated[int, Field(ge=1)] | None = None
+    """Older name of `max_completion_tokens`, which takes precedence."""
     svc_task: Task | None = Field(None, description="What the model should do with the text. Not forwarded.")
-    svc_policy: Annotated[str, Field(min_length=1)] | None = Field(
-        None, description="Policy id, like `policy_id` of other operations. Not forwarded. Default: `default_policy`."
-    )
+    svc_policy: Annotated[str, Field(min_length=1)] | None = None
+    """Policy id, like `policy_id` of other operations. Not forwarded. Default: `default_policy`."""
     svc_privacy_mode: PrivacyMode | None = Field(None, description="Like `privacy_mode` in protect. Not forwarded.")
 
 

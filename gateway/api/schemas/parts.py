@@ -37,13 +37,13 @@ Time = Annotated[str, Field(json_schema_extra={"format": "date-time"}, descripti
 class RequestBody(BaseModel):
     """A body that a client sends. Rejects unknown fields, with errors that contain no values."""
 
-    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True, use_attribute_docstrings=True)
 
 
 class Reply(BaseModel):
     """A body that a client receives. Has no undocumented members."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
 
 class DocumentedAs:

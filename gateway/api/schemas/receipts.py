@@ -151,10 +151,8 @@ class FoundReceiptsReply(ReceiptListReply):
 class CheckReply(Reply):
     """The result of one check."""
 
-    name: str = Field(
-        description="`hash`, `signature`, `chain`, …: docs/receipts.md explains each. For clients, those of the log "
-        "are one, `log`."
-    )
+    name: str
+    """`hash`, `signature`, `chain`, …: docs/receipts.md explains each. For clients, those of the log are one, `log`."""
     ok: bool
     detail: str | SkipJsonSchema[None] = _for_operators("The problem, in words.")
 

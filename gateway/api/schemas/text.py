@@ -45,12 +45,10 @@ class AnalyzeRequest(RequestBody):
 
     text: Text = Field(description="The source text.")
     task: Task | None = Field(None, description="What a model should do with the text.")
-    policy_id: PolicyId | None = Field(
-        None, description="Id of a policy, built-in or custom. Default: `default_policy`."
-    )
-    privacy_mode: PrivacyMode | None = Field(
-        None, description="`strict` also hides text that is only probably private. Default: `standard`."
-    )
+    policy_id: PolicyId | None = None
+    """Id of a policy, built-in or custom. Default: `default_policy`."""
+    privacy_mode: PrivacyMode | None = None
+    """`strict` also hides text that is only probably private. Default: `standard`."""
 
 
 class ProtectRequest(AnalyzeRequest):
@@ -67,9 +65,8 @@ class ShardRequest(AnalyzeRequest):
     model_config = ConfigDict(json_schema_extra={"example": {"text": _LONG, "max_compartments": 3}})
 
     session_ttl_seconds: Ttl | None = Field(None, description=_TTL)
-    max_compartments: Annotated[int, Field(ge=2, le=8, strict=True), WholeNumber] | None = Field(
-        None, description="Maximum number of compartments. Default: 8."
-    )
+    max_compartments: Annotated[int, Field(ge=2, le=8, strict=True), WholeNumber] | None = None
+    """Maximum number of compartments. Default: 8."""
 
 
 class PlaygroundRequest(AnalyzeRequest):
@@ -103,9 +100,8 @@ class SessionRequest(RequestBody):
 class ExtendSessionRequest(SessionRequest):
     model_config = ConfigDict(json_schema_extra={"example": {"session": _SESSION, "session_ttl_seconds": 7200}})
 
-    session_ttl_seconds: Ttl | None = Field(
-        None, description="Seconds from now that the session lasts at least, limited and set by default as in protect."
-    )
+    session_ttl_seconds: Ttl | None = None
+    """Seconds from now that the session lasts at least, limited and set by default as in protect."""
 
 
 class ExtendSessionReply(Reply):
@@ -135,9 +131,8 @@ class AnalyzeReply(Reply):
     risk: RiskReply
     route: RouteReply
     entities: list[EntityReply] = Field(description="Entities, sorted by `start`.")
-    task_categories: list[str] = Field(
-        description="Kinds of task that the request seems to ask for: `summarise`, `legal`, …"
-    )
+    task_categories: list[str]
+    """Kinds of task that the request seems to ask for: `summarise`, `legal`, …"""
     warnings: list[NoticeReply]
     policy: PolicyRefReply
 

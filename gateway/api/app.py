@@ -18,7 +18,7 @@ from gateway import __version__
 from gateway.api.error_handlers import add_error_handlers
 from gateway.api.model_lists import found, listed, model_lists
 from gateway.api.openapi import add_docs, operation_id
-from gateway.api.routing import HeadLikeGet, NativeRoute, SecurityHeaders, caller_of
+from gateway.api.routing import EveryAnswer, NativeRoute, caller_of
 from gateway.api.schemas.chat import ChatReply, ChatRequest, ModelListReply, ModelReply
 from gateway.api.schemas.governance import (
     OPERATORS_ONLY,
@@ -145,8 +145,7 @@ def create_app(container: Container | None = None) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.container = container
-    app.add_middleware(HeadLikeGet)
-    app.add_middleware(SecurityHeaders)
+    app.add_middleware(EveryAnswer)
     routers = (_open_routes(), _native_routes(), model_lists())
     for router in routers:
         app.include_router(router)

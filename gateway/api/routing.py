@@ -41,38 +41,24 @@ _ANY_QUERY = frozenset(
 )
 
 
-class HeadLikeGet:
-    """Answers HEAD like GET, without the body (RFC 9110 section 9.3.2), for monitors and caches."""
+class EveryAnswer:
+    """Adds the security headers to an answer that does not have its own. Answers HEAD like GET, without the body."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["method"] != "HEAD":
-            await self._app(scope, receive, send)
-            return
+        is_head = scope["type"] == "http" and scope["method"] == "HEAD"
 
-        async def head(message: Message) -> None:
-            await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
-
-        await self._app({**scope, "method": "GET"}, receive, head)
-
-
-class SecurityHeaders:
-    """Adds the security headers to every answer that does not have its own."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def closed(message: Message) -> None:
+        async def finished(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in SECURITY_HEADERS.items():
                     headers.setdefault(name, value)
-            await send(message)
+            await send({**message, "body": b""} if is_head and message["type"] == "http.response.body" else message)
 
-        await self._app(scope, receive, closed)
+        # RFC 9110 section 9.3.2, for monitors and caches.
+        await self._app({**scope, "method": "GET"} if is_head else scope, receive, finished)
 
 
 class StrictRequest(Request):

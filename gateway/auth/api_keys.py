@@ -6,15 +6,14 @@ A fast hash is enough, because a secret is 256 random bits rather than a passwor
 import math
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from hmac import compare_digest
 from secrets import token_hex, token_urlsafe
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from gateway.auth.key_audit import read_uses
 from gateway.auth.key_permissions import grant_json, stored_grant
 from gateway.errors import NotFound, Unauthorized, Unprocessable
 from gateway.models import UNRESTRICTED, Caller, Grant, Scope
@@ -188,10 +187,6 @@ class KeyRing:
             raise NotFound("There is no such key, or it is revoked. `keys list` shows all.", param="key_id")
         await self.load()
         return secret, record
-
-    async def uses(self, limit: int, offset: int) -> Sequence[dict[str, Any]]:
-        """Returns what keys were used for, newest first."""
-        return (await self._store.read(lambda stored: read_uses(stored, limit, offset)))[0]
 
     async def revoke(self, key_id: str) -> KeyRecord:
         """Revokes a key for good; revoking it again changes nothing. Raises NotFound."""

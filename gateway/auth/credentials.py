@@ -18,24 +18,12 @@ from gateway.detection.unicode_folding import FOLDING
 from gateway.errors import BadRequest
 from gateway.http.types import Field
 
-CREDENTIAL_HEADERS = frozenset(
-    {
-        b"authorization",
-        b"proxy-authorization",
-        b"x-svc-key",
-        b"x-api-key",
-        b"api-key",
-        b"x-goog-api-key",
-        b"x-amz-security-token",
-        b"ocp-apim-subscription-key",
-        b"cookie",
-        b"set-cookie",
-    }
-)
-# An HTTP/2 client may split its cookies, and a server sets each in a field of its own (RFC 9113 section 8.2.3).
-_MAY_REPEAT = frozenset({b"cookie", b"set-cookie"})
 # Clients of model providers authenticate with these.
 PROVIDER_CREDENTIALS = frozenset({b"authorization", b"x-api-key", b"api-key", b"x-goog-api-key"})
+# An HTTP/2 client may split its cookies, and a server sets each in a field of its own (RFC 9113 section 8.2.3).
+_MAY_REPEAT = frozenset({b"cookie", b"set-cookie"})
+_OTHERS = frozenset(b"proxy-authorization x-svc-key x-amz-security-token ocp-apim-subscription-key".split())
+CREDENTIAL_HEADERS = PROVIDER_CREDENTIALS | _MAY_REPEAT | _OTHERS
 SCRUBBED = b"[credential]"
 KEY_PREFIX = b"svck_"
 

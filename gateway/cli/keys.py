@@ -13,17 +13,18 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from gateway.auth.api_keys import KeyRecord, KeyRing
+from gateway.auth.key_audit import read_uses
 from gateway.auth.key_permissions import grant_of, scope_words
 from gateway.auth.quotas import quota_words
 from gateway.cli.console import CommandLine, add_page, argument, flush_output, print_json, report
 from gateway.cli.policy_lookup import open_registry
 from gateway.cli.receipt_log import open_log
-from gateway.cli.store_commands import check_not_lost
+from gateway.cli.store_commands import check_not_lost, finish_reader
 from gateway.config.installation_key import rotate_installation_key
 from gateway.config.settings import Settings, SettingsError
 from gateway.models import Scope
 from gateway.receipt_log.signing_key import rotate_signing_key
-from gateway.store import open_existing_store, open_store, store_exists
+from gateway.store import ReadOnlyStore, open_existing_store, open_store, store_exists
 
 type KeyAction = Callable[[KeyRing, argparse.Namespace, Settings], Awaitable[None]]
 
@@ -73,7 +74,7 @@ def add_commands(line: CommandLine) -> None:
 
     audit = actions.add_parser("audit", help="show what keys were used for, newest first")
     add_page(audit, 50)
-    finish(audit, _audit)
+    finish_reader(line, audit, _audit)
 
     revoke = actions.add_parser("revoke", help="revoke a key for good; a running gateway notices within a second")
     revoke.add_argument("key_id")
@@ -155,11 +156,11 @@ def _rotate_signing(settings: Settings, options: argparse.Namespace) -> int:
     return report(options, keys, text)
 
 
-async def _audit(keys: KeyRing, options: argparse.Namespace, settings: Settings) -> None:
-    uses = await keys.uses(options.limit, options.offset)
+def _audit(store: ReadOnlyStore, _: Settings, options: argparse.Namespace) -> int:
+    uses, _total = store.read(lambda stored: read_uses(stored, options.limit, options.offset))
     if options.json:
         print_json(uses)
-        return
+        return 0
     names = ("Time (UTC)", "Key", "Label", "Call", "Outcome", "Count")
     table = Table(*(Column(name, overflow="fold") for name in names), box=None, padding=(0, 1, 0, 0))
     for use in uses:
@@ -168,6 +169,7 @@ async def _audit(keys: KeyRing, options: argparse.Namespace, settings: Settings)
             use["time"][:16], use["key_id"] or "(invalid)", label, use["call"], use["outcome"], str(use["count"])
         )
     Console().print(table)
+    return 0
 
 
 async def _revoke(keys: KeyRing, options: argparse.Namespace, settings: Settings) -> None:

@@ -13,7 +13,7 @@ from gateway.cli.progress import progress
 from gateway.errors import BadRequest
 from gateway.http.strict_json import parse_object
 from gateway.receipt_log.export_walk import ExportWalk
-from gateway.receipts.offline import CONSISTENCY, PROOF, parse_keys, verify_consistency, verify_proof
+from gateway.receipts.offline import CONSISTENCY, PROOF, parse_key, verify_consistency, verify_proof
 from gateway.receipts.signing import GivenKeys
 from gateway.receipts.verify import Verification
 
@@ -31,7 +31,7 @@ def verify_file(options: argparse.Namespace) -> int:
         print_error(message, "unusable_settings", "key", as_json=options.json)
         return 2
     try:
-        keys = parse_keys(options.key)
+        keys = GivenKeys(map(parse_key, options.key))
     except ValueError:
         message = "--key must be an Ed25519 public key: 64 hex digits, or as verifiers of signed notes take it"
         print_error(message, "unusable_settings", "key", as_json=options.json)

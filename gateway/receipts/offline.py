@@ -6,7 +6,7 @@ checks, and nothing is raised.
 
 import re
 from base64 import b64decode
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import rfc8785
@@ -25,11 +25,6 @@ HEX = re.compile(r"[0-9a-f]{64}")
 _NOTE_KEY = re.compile(r"[^+\s]+\+[0-9a-f]{8}\+([A-Za-z0-9+/]{44})")
 
 type Json = Mapping[str, Any]
-
-
-def parse_keys(texts: Iterable[str]) -> GivenKeys:
-    """Reads public keys as `parse_key` does. Raises ValueError."""
-    return GivenKeys(map(parse_key, texts))
 
 
 def parse_key(text: str) -> Verifier:

@@ -18,7 +18,7 @@ from gateway.receipt_log.log import ReceiptLog
 from gateway.receipt_log.signing_key import load_signer
 from gateway.receipts.checkpoint import parse_checkpoint, verify_checkpoint
 from gateway.receipts.drafts import OutcomeDraft
-from gateway.receipts.offline import parse_key, parse_keys, verify_consistency, verify_proof
+from gateway.receipts.offline import parse_key, verify_consistency, verify_proof
 from gateway.receipts.records import Receipt
 from gateway.receipts.signing import GivenKeys, Signer
 from gateway.store import open_read_only
@@ -45,7 +45,7 @@ def _written(folder: Path) -> tuple[Signer, Path]:
 
 
 def _keys(signer: Signer) -> GivenKeys:
-    return parse_keys([signer.public_bytes.hex()])
+    return GivenKeys([parse_key(signer.public_bytes.hex())])
 
 
 @contextmanager

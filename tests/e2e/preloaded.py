@@ -10,9 +10,12 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
+from typing import Any
 
 _forking = multiprocessing.get_context("forkserver")
 _forking.set_forkserver_preload(["tests.e2e.loading"])
@@ -100,7 +103,40 @@ def _run(
         os.dup2(opened, number)
         os.close(opened)
     import run_proxy
+    from addons import server
+    from gateway.server import gateway_process
+    from gateway.workers import process_starter
 
+    # Huge pages would copy all that forked processes share.
+    vars(server)["use_huge_pages"] = vars(gateway_process)["use_huge_pages"] = lambda: None
+    vars(process_starter)["subprocess"] = SimpleNamespace(Popen=_search_process, DEVNULL=subprocess.DEVNULL)
     if prepare is not None:
         prepare()
     sys.exit(run_proxy.main(arguments))
+
+
+class _Forked:
+    """A child of this process, with the face of a `subprocess.Popen`."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+
+    def kill(self) -> None:
+        os.kill(self._pid, signal.SIGKILL)
+
+    def wait(self) -> int:
+        return os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
+
+
+def _search_process(command: Sequence[str], *, pass_fds: Sequence[int], stdin: int) -> Any:
+    """Has a process that searches texts forked as well, unless this one has threads already."""
+    if threading.active_count() > 1:
+        return subprocess.Popen(command, pass_fds=pass_fds, stdin=stdin)
+    if pid := os.fork():
+        return _Forked(pid)
+    from gateway.workers.process_starter import run_given
+
+    (file,) = pass_fds
+    os.closerange(3, file)
+    os.closerange(file + 1, os.sysconf("SC_OPEN_MAX"))
+    return run_given(file)

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -58,6 +59,14 @@ class Program:
         if self.returncode is None:
             raise subprocess.TimeoutExpired("run_proxy.py", timeout or 0)
         return self.returncode
+
+    def wait_for(self, text: str, output: Path) -> None:
+        """Waits until its output, in a file, contains a text."""
+        deadline = time.monotonic() + 120
+        while text not in output.read_text():
+            assert self.poll() is None, output.read_text()
+            assert time.monotonic() < deadline, output.read_text()
+            time.sleep(0.02)
 
     def send_signal(self, number: int) -> None:
         if self.poll() is None:

@@ -5,9 +5,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
 
@@ -15,7 +13,7 @@ import httpx
 import pytest
 
 from tests.e2e.mitmweb import wait_for
-from tests.e2e.server import COMMAND, OPERATOR_KEY, PLAIN, free_port
+from tests.e2e.server import COMMAND, OPERATOR_KEY, PLAIN, free_port, gateway
 from tests.e2e.terminal import Terminal
 from tests.e2e.upstream import Recorded, Reply, Upstream, echo
 from tests.processes import gone, is_gone
@@ -47,54 +45,29 @@ def family(parent: int) -> list[int]:
     return found
 
 
-@contextmanager
-def in_its_own_group(folder: Path, port: int, **more: str) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
-    """A gateway as a supervisor starts it, without a terminal, and the file of what it prints."""
-    output = folder / "output"
-    with output.open("wb") as file:
-        process = subprocess.Popen(
-            command(folder, port), cwd=folder, env=environment(**more), stdout=file, stderr=file, start_new_session=True
-        )
-    try:
-        yield process, output
-    finally:
-        process.kill()
-        process.wait()
-
-
-def wait_until(process: subprocess.Popen[bytes], output: Path, text: str) -> None:
-    deadline = time.monotonic() + 120
-    while text not in output.read_text():
-        assert process.poll() is None, output.read_text()
-        assert time.monotonic() < deadline, output.read_text()
-        time.sleep(0.02)
-
-
 def alive(port: int) -> bool:
     return httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=30, trust_env=False, verify=PLAIN).status_code == 200
 
 
 def test_all_processes_write_to_the_new_file_after_a_rotation(tmp_path: Path) -> None:
-    log, moved, port = tmp_path / "svc.log", tmp_path / "svc.log.1", free_port()
-    with in_its_own_group(tmp_path, port, SVC_LOG_FILE=str(log)) as (process, output):
-        wait_until(process, output, READY)
+    log, moved = tmp_path / "svc.log", tmp_path / "svc.log.1"
+    with gateway(tmp_path, environment={"SVC_LOG_FILE": str(log)}, prepare=os.setsid) as running:
+        process = running.process
+        wait_for(lambda: "serving on" in log.read_text())
         assert log.stat().st_mode & 0o777 == 0o600
         processes = family(process.pid)
         assert len(processes) == 3, "listeners, gateway and one that searches texts"
         log.rename(moved)
         before = moved.read_text()
-        assert "serving on" in before
         os.killpg(process.pid, signal.SIGHUP)
         wait_for(lambda: log.exists() and "reopened the log" in log.read_text())
-        assert alive(port)
+        assert alive(running.port)
         assert family(process.pid) == processes
         os.kill(processes[-1], signal.SIGKILL)
         assert gone(processes[-1])
-        text = "Karla Muster called. " * 400
-        with httpx.Client(trust_env=False, verify=PLAIN, timeout=60) as client:
-            headers = {"authorization": f"Bearer {OPERATOR_KEY}"}
-            url = f"http://127.0.0.1:{port}/v1/protect"
-            assert client.post(url, json={"text": text}, headers=headers).status_code == 200
+        with running.client() as client:
+            text = "Karla Muster called. " * 400
+            assert client.post("/v1/protect", json={"text": text}, timeout=60).status_code == 200
         process.terminate()
         assert process.wait(60) == 0
         told = log.read_text()
@@ -102,13 +75,17 @@ def test_all_processes_write_to_the_new_file_after_a_rotation(tmp_path: Path) ->
         assert "lost a detection worker process" in told, "the gateway's process writes to the new file"
         assert "stopped" in told
         assert moved.read_text() == before
-        assert "INFO" not in output.read_text()
+        assert "INFO" not in running.output()
 
 
 def test_with_standard_error_as_the_log_nothing_changes_even_while_it_starts(tmp_path: Path) -> None:
-    port = free_port()
-    with in_its_own_group(tmp_path, port) as (process, output):
-        wait_until(process, output, STARTING)
+    port, output = free_port(), tmp_path / "output"
+    with output.open("wb") as file:
+        process = subprocess.Popen(
+            command(tmp_path, port), cwd=tmp_path, env=environment(), stdout=file, stderr=file, start_new_session=True
+        )
+    try:
+        wait_for(lambda: STARTING in output.read_text(), 120)
         while READY not in output.read_text():
             os.killpg(process.pid, signal.SIGHUP)
             assert process.poll() is None, output.read_text()
@@ -122,6 +99,9 @@ def test_with_standard_error_as_the_log_nothing_changes_even_while_it_starts(tmp
         assert process.wait(60) == 0
         logged = [line for line in output.read_text().splitlines() if " INFO " in line or " WARNING " in line]
         assert [line.partition("addons.server: ")[2].split()[0] for line in logged] == ["serving", "stopped"]
+    finally:
+        process.kill()
+        process.wait()
 
 
 def test_a_closed_terminal_stops_it_once_calls_have_their_answers(tmp_path: Path, upstream: Upstream) -> None:

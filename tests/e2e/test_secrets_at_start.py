@@ -5,7 +5,6 @@ import re
 import shlex
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,15 +12,17 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.e2e import preloaded
+from tests.e2e.preloaded import Program
 from tests.e2e.server import COMMAND, PLAIN
 from tests.e2e.terminal import Terminal
 
 READY = "Stop with Ctrl-C."
 
 
-def command(folder: Path) -> list[str]:
+def arguments(folder: Path) -> list[str]:
     given = ["serve", "--data-dir", str(folder / "the data"), "--certs-dir", str(folder / "certs")]
-    return [*COMMAND, *given, "--gateway-port", "0", "--proxy-port", "0", "--web", "--web-port", "0"]
+    return [*given, "--gateway-port", "0", "--proxy-port", "0", "--web", "--web-port", "0"]
 
 
 def environment() -> dict[str, str]:
@@ -40,17 +41,13 @@ def works(told: str, key: str, address: str) -> bool:
 
 
 @contextmanager
-def piped(folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], Path, Path]]:
+def piped(folder: Path) -> Iterator[tuple[Program, Path, Path]]:
     """A gateway without a terminal, once it is ready: its process, and the files of standard output and error."""
     out, err = folder / "out", folder / "err"
-    with out.open("wb") as output, err.open("wb") as errors:
-        process = subprocess.Popen(command(folder), cwd=folder, env=environment(), stdout=output, stderr=errors)
+    out.write_bytes(b"")
+    process = Program(arguments(folder), environment(), folder, out, err)
     try:
-        deadline = time.monotonic() + 120
-        while READY not in out.read_text():
-            assert process.poll() is None, out.read_text() + err.read_text()
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        process.wait_for(READY, out)
         yield process, out, err
     finally:
         process.kill()
@@ -91,7 +88,7 @@ def test_without_a_terminal_both_are_in_files_alone(tmp_path: Path) -> None:
 
 def test_on_a_terminal_they_are_shown_once_and_not_logged(tmp_path: Path) -> None:
     errors = tmp_path / "errors"
-    terminal = Terminal(command(tmp_path), tmp_path, environment(), errors)
+    terminal = Terminal([*COMMAND, *arguments(tmp_path)], tmp_path, environment(), errors)
     try:
         told = terminal.wait_for(READY)
         key, address = re.search(r"^ *KEY=(svck_\S+)$", told, re.M), re.search(r"mitmweb: +(\S+)", told)
@@ -116,9 +113,7 @@ def test_a_start_that_cannot_write_them_fails_and_loses_no_key(name: str, tmp_pa
     blocked = tmp_path / "the data" / name
     blocked.mkdir(mode=0o700, parents=True)
     blocked.parent.chmod(0o700)
-    done = subprocess.run(
-        command(tmp_path), cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False, timeout=120
-    )
+    done = preloaded.run(arguments(tmp_path), environment(), tmp_path)
     assert done.returncode == 2
     assert done.stderr.startswith(f"Cannot run:\ndata_dir: {blocked} cannot be written (Is a directory); ")
     assert "svck_" not in done.stdout + done.stderr

@@ -12,7 +12,8 @@ from tests.e2e.conftest import Gateways
 from tests.e2e.server import OPERATOR_KEY, Running
 from tests.e2e.upstream import Recorded, Reply, Upstream
 from tests.gateway.wires.replays import sse
-from tests.gateway.wires.test_anthropic_streams import SIGNED, block, end, in_pieces, start
+from tests.gateway.wires.test_anthropic_streams import blocks, call_block, end, start, text_block
+from tests.gateway.wires.turns import SIGNED
 from tests.lazy import Lazy
 
 anthropic = Lazy("anthropic")
@@ -47,19 +48,13 @@ def provider(request: Recorded) -> Reply:
     call = {"type": "tool_use", "id": "toolu_1", "name": "send", "input": {"note": said}}
     reason = "tool_use" if calls else "end_turn"
     if request.json.get("stream"):
-        bodies = [
-            *block(
-                0,
-                {"type": "thinking", "thinking": "", "signature": ""},
-                *in_pieces("thinking_delta", "thinking", thinking["thinking"]),
-                {"type": "signature_delta", "signature": SIGNED},
-            ),
-            *block(1, {"type": "text", "text": ""}, *in_pieces("text_delta", "text", said)),
-        ]
+        grown = {"type": "thinking_delta", "thinking": thinking["thinking"]}
+        signature = {"type": "signature_delta", "signature": SIGNED}
+        given = [[{**thinking, "thinking": "", "signature": ""}, grown, signature], text_block(said)]
         if calls:
-            arguments = in_pieces("input_json_delta", "partial_json", json.dumps(call["input"]))
-            bodies += block(2, {**call, "input": {}}, *arguments)
-        return Reply(sse([start(), *bodies, *end(reason)], named=True), headers={"content-type": "text/event-stream"})
+            given.append(call_block(note=said))
+        bodies = [start(), *blocks(*given), *end(reason)]
+        return Reply(sse(bodies, named=True), headers={"content-type": "text/event-stream"})
     content = [thinking, text, call] if calls else [thinking, text]
     message = {**start()["message"], "content": content, "stop_reason": reason, "stop_sequence": None}
     return Reply(json.dumps(message).encode())
@@ -140,11 +135,7 @@ class Threads:
         begun = {**start()["message"], "id": name}
         if not asked.get("stream"):
             return Reply(json.dumps({**begun, "content": [content], "stop_reason": reason}).encode())
-        if first:
-            pieces = in_pieces("input_json_delta", "partial_json", json.dumps(call["input"]))
-            body = block(0, {**call, "input": {}}, *pieces)
-        else:
-            body = block(0, {"type": "text", "text": ""}, *in_pieces("text_delta", "text", said))
+        body = blocks(call_block(note=said) if first else text_block(said))
         opened: dict[str, Any] = {**start()}
         opened["message"] = begun
         events = sse([opened, *body, *end(reason)], named=True)

@@ -33,9 +33,11 @@ def session() -> tuple[Placeholders, dict[str, str]]:
 
 
 def written(text: str, of: Mapping[str, str]) -> str:
-    """Returns a text, or a document, with placeholders in the places of values, as a provider writes it."""
+    """Returns a text, or a document, with placeholders for values, also in documents inside it."""
     for value, placeholder in of.items():
-        text = text.replace(json.dumps(value, ensure_ascii=False)[1:-1], placeholder).replace(value, placeholder)
+        quoted = json.dumps(value, ensure_ascii=False)[1:-1]
+        for spelled in (json.dumps(quoted, ensure_ascii=False)[1:-1], quoted, value):
+            text = text.replace(spelled, placeholder)
     return text
 
 

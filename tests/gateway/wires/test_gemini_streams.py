@@ -12,21 +12,20 @@ from gateway.exchange.messages import AnswerEnd
 from gateway.policy.document import GuardDocument
 from gateway.wires import Body
 from gateway.wires.gemini import WIRE
-from tests.gateway.wires.replays import CARD, MAIL, QUOTED, plan, replay, session, written
+from tests.gateway.wires.replays import CARD, MAIL, plan, replay, session, written
+from tests.tables import table
+
+CASES = table(__file__)
 
 SIGNED = "Made1Up2" * 8 + "=="
 NOTE = {"request_id": "r"}
-SNAKE = "\U0001f40d"
 FRAMINGS = ["sse", "json-array"]
 PLACEHOLDERS, OF = session()
 REQUEST = {"contents": [{"role": "user", "parts": [{"text": f"I am {OF[MAIL]}. Card {OF[CARD]}."}]}]}
 
-THOUGHT = f"The user {MAIL} wants it."
-TEXT = f"Dear {MAIL},\nyour card {CARD} \u2013 gr\u00fc\u00dfe {SNAKE} [not one] is kept."
-CODE = f"print({MAIL!r})"
-AFTER = f"Written to {MAIL}"
-ARGS = {"to": MAIL, "note": f"a\n{SNAKE} {QUOTED}", "n": [1, {"card": CARD}]}
-SECOND = f"Or write to {MAIL} yourself."
+# The parts of an answer with the other members of their candidates.
+ANSWER: list[tuple[Body, Body]] = CASES["answer"]
+THOUGHT, TEXT, AFTER, SECOND = (ANSWER[at][0]["text"] for at in (0, 1, 4, 6))
 
 
 def write(value: Any) -> Any:
@@ -63,27 +62,21 @@ def event(*parts: Body, index: int = 0, **fields: Any) -> Body:
     return {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "gemini-x", "responseId": "resp_1"}
 
 
-def in_pieces(text: str, size: int, **fields: Any) -> list[Body]:
-    return [event({"text": text[at : at + size], **fields}) for at in range(0, len(text), size)]
+def in_pieces(text: str, size: int, index: int = 0, **members: Any) -> list[Body]:
+    return [event({"text": text[at : at + size], **members}, index=index) for at in range(0, len(text), size)]
 
 
 def answer(size: int = 3) -> list[Body]:
     """An answer with every kind of part, its texts in pieces of a size. The provider writes placeholders."""
-    return [
-        *in_pieces(write(THOUGHT), size, thought=True),
-        *in_pieces(write(TEXT), size),
-        event({"executableCode": {"language": "PYTHON", "code": write(CODE)}}),
-        event({"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": write(f"{MAIL}\n")}}),
-        *in_pieces(write(AFTER), size),
-        event({"functionCall": {"id": "call_1", "name": "send", "args": write(ARGS)}, "thoughtSignature": SIGNED}),
-        event({"text": write(SECOND)[:20]}, index=1),
-        event({"text": write(SECOND)[20:]}, index=1, finishReason="STOP"),
-        event(
-            {"text": "", "thoughtSignature": SIGNED},
-            finishReason="STOP",
-            citationMetadata={"citations": [{"title": write(MAIL)}]},
-        ),
-    ]
+    found: list[Body] = []
+    for part, fields in write(ANSWER):
+        if set(part) <= {"text", "thought"}:
+            index = fields.pop("index", 0)
+            found += in_pieces(part.pop("text"), size, index=index, **part)
+            found[-1]["candidates"][0] |= fields
+        else:
+            found.append(event(part, **fields))
+    return found
 
 
 def check(found: list[Body]) -> None:
@@ -98,15 +91,8 @@ def check(found: list[Body]) -> None:
                     grown[-1]["text"] += part["text"]
                 else:
                     grown.append(part)
-    thought, text, code, output, after, call, signed = parts[0]
-    assert thought == {"text": THOUGHT, "thought": True}
-    assert text == {"text": TEXT}
-    assert code == {"executableCode": {"language": "PYTHON", "code": CODE}}
-    assert output == {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": f"{MAIL}\n"}}
-    assert after == {"text": AFTER}
-    assert call == {"functionCall": {"id": "call_1", "name": "send", "args": ARGS}, "thoughtSignature": SIGNED}
-    assert signed == {"text": "", "thoughtSignature": SIGNED}
-    assert "".join(part["text"] for part in parts[1]) == SECOND
+    for index in (0, 1):
+        assert parts[index] == [part for part, fields in ANSWER if fields.get("index", 0) == index]
     last = found[-1]["candidates"][0]
     assert (last["finishReason"], last["citationMetadata"]) == ("STOP", {"citations": [{"title": MAIL}]})
     notes = [each["svc"] for each in found if "svc" in each]

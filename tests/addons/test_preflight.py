@@ -19,26 +19,31 @@ def settings(folder: Path, **given: object) -> Settings:
     return Settings(**(values | given))  # type: ignore[arg-type]
 
 
-def test_every_zero_becomes_a_port_of_its_own(tmp_path: Path) -> None:
+def test_every_zero_becomes_a_port_of_its_own_and_the_folder_is_its_owners(tmp_path: Path) -> None:
     found = prepared(settings(tmp_path))
     ports = {found.gateway_port, found.proxy_port, found.web_port}
     assert len(ports) == 3
     assert 0 not in ports
+    assert (tmp_path / "d").stat().st_mode & 0o777 == 0o700
+    assert list((tmp_path / "d").iterdir()) == []
 
 
-def test_a_number_that_was_given_stays(tmp_path: Path) -> None:
+def test_a_number_that_was_given_stays_next_to_an_upstream_at_another_address(tmp_path: Path) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    assert prepared(settings(tmp_path, gateway_port=port, web=False)).gateway_port == port
+    other = {"base_url": f"http://127.0.0.9:{port}/v1"}
+    found = prepared(settings(tmp_path, gateway_port=port, web=False, upstreams={"other": other}))
+    assert found.gateway_port == port
 
 
-def test_without_mitmweb_its_port_may_be_taken(tmp_path: Path) -> None:
+def test_a_listener_that_is_switched_off_has_no_risk_and_no_port(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        assert prepared(settings(tmp_path, web=False, web_port=port)).web_port == port
+        for name in ("web", "proxy"):
+            assert prepared(settings(tmp_path, **{name: False, f"{name}_host": "0.0.0.0", f"{name}_port": port}))
         with pytest.raises(SettingsError, match=f"web_port: port {port} is in use"):
             prepared(settings(tmp_path, web_port=port))
 
@@ -73,18 +78,6 @@ def test_this_machine_alone_has_no_risk_to_accept(host: str) -> None:
     assert list(exposures("host", host, ("plain_http", "open_proxy"), ())) == []
 
 
-def test_without_mitmweb_its_address_is_no_risk(tmp_path: Path) -> None:
-    assert prepared(settings(tmp_path, web=False, web_host="0.0.0.0"))
-
-
-def test_a_proxy_that_is_switched_off_has_no_risk_and_no_port(tmp_path: Path) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
-        assert prepared(settings(tmp_path, proxy=False, proxy_host="0.0.0.0", proxy_port=port))
-
-
 @pytest.mark.parametrize(
     "mode", ["transparent", "wireguard", "dns@127.0.0.1:0", "tun", "reverse:tcp://a.test:1@127.0.0.1:0"]
 )
@@ -94,16 +87,18 @@ def test_a_mode_that_cannot_ask_for_a_key_is_refused_with_one(mode: str, tmp_pat
 
 
 @pytest.mark.parametrize(
-    "mode",
-    ["regular@0", "socks5@127.0.0.1:0", "upstream:http://a.test:1@127.0.0.1:0", "local", "reverse:http://a.test@0"],
+    ("modes", "key"),
+    [
+        (["regular@0", "socks5@127.0.0.1:0", "upstream:http://a.test:1@127.0.0.1:0", "reverse:http://a.test@0"], True),
+        (["local"], True),
+        (["local:some-program"], False),
+        (["socks5@127.0.0.1:0"], False),
+        (["dns@127.0.0.1:0", "wireguard@0"], False),
+    ],
 )
-def test_a_mode_that_asks_for_a_key_is_taken_with_one(mode: str, tmp_path: Path) -> None:
-    assert prepared(settings(tmp_path, proxy_key=True, modes=[mode], accept_risks=["plain_http"]))
-
-
-@pytest.mark.parametrize("modes", [["local:some-program"], ["socks5@127.0.0.1:0"], ["dns@127.0.0.1:0", "wireguard@0"]])
-def test_modes_with_and_without_ports(modes: list[str], tmp_path: Path) -> None:
-    assert prepared(settings(tmp_path, modes=modes)).modes == tuple(modes)
+def test_modes_with_and_without_ports_and_keys(modes: list[str], key: bool, tmp_path: Path) -> None:
+    risks = ["plain_http"] * key
+    assert prepared(settings(tmp_path, proxy_key=key, modes=modes, accept_risks=risks)).modes == tuple(modes)
 
 
 @pytest.mark.parametrize("listener", ["gateway_port", "proxy_port", "web_port"])
@@ -115,20 +110,6 @@ def test_an_upstream_that_is_one_of_our_listeners_is_refused(listener: str, host
     loop = {"base_url": f"http://{host}:{port}/v1"}
     with pytest.raises(SettingsError, match=r"^upstreams\.loop: its address is one of the gateway's own listeners"):
         prepared(settings(tmp_path, **{listener: port}, upstreams={"loop": loop}))
-
-
-def test_an_upstream_at_a_listeners_port_of_another_address_is_taken(tmp_path: Path) -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    other = {"base_url": f"http://127.0.0.9:{port}/v1"}
-    assert prepared(settings(tmp_path, gateway_port=port, upstreams={"other": other})).gateway_port == port
-
-
-def test_a_folder_that_is_missing_is_made_for_its_owner(tmp_path: Path) -> None:
-    prepared(settings(tmp_path))
-    assert (tmp_path / "d").stat().st_mode & 0o777 == 0o700
-    assert list((tmp_path / "d").iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -20,30 +20,19 @@ def shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *
     return text
 
 
+@pytest.mark.parametrize(
+    ("given", "gateway", "proxy"),
+    [
+        ({"host": "::1", "proxy_host": "::1"}, "http://[::1]:8000", "HTTPS_PROXY=http://[::1]:8080"),
+        ({"host": "::1"}, "http://[::1]:8000", "HTTPS_PROXY=http://127.0.0.1:8080"),
+        ({"proxy_key": True}, "http://127.0.0.1:8000", "HTTPS_PROXY=http://key:$KEY@127.0.0.1:8080"),
+        ({"proxy": False}, "http://127.0.0.1:8000", None),
+    ],
+)
 def test_the_addresses_shown_can_be_requested(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], given: Any, gateway: str, proxy: str | None
 ) -> None:
-    text = shown(monkeypatch, capsys, 8000, 8080, host="::1", proxy_host="::1")
-    assert "curl -s http://[::1]:8000/v1/chat/completions" in text
-    assert "HTTPS_PROXY=http://[::1]:8080" in text
-
-
-def test_each_listener_has_its_own_address(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    text = shown(monkeypatch, capsys, 8000, 8080, host="::1")
-    assert "HTTPS_PROXY=http://127.0.0.1:8080" in text
-
-
-def test_a_proxy_that_asks_for_a_key_is_shown_with_one(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    text = shown(monkeypatch, capsys, 8000, 8080, proxy_key=True)
-    assert "HTTPS_PROXY=http://key:$KEY@127.0.0.1:8080" in text
-
-
-def test_a_proxy_that_is_switched_off_is_not_shown(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    text = shown(monkeypatch, capsys, 8000, proxy=False)
-    assert "http://127.0.0.1:8000/v1" in text
-    assert "HTTPS_PROXY" not in text
-    assert "as a proxy" not in text
+    text = shown(monkeypatch, capsys, *((8000,) if proxy is None else (8000, 8080)), **given)
+    assert f"{gateway}/v1" in text
+    assert ("HTTPS_PROXY" in text) is ("as a proxy" in text) is (proxy is not None)
+    assert proxy is None or proxy in text

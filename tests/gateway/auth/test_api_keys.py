@@ -1,6 +1,7 @@
 """Keys: shown once, stored as hashes, known in memory, and changes by others noticed."""
 
 import asyncio
+import contextlib
 import logging
 import time
 from collections.abc import Iterator
@@ -34,6 +35,12 @@ async def ring(store: Store) -> KeyRing:
     return ring
 
 
+def assert_refused(ring: KeyRing, *secrets: str) -> None:
+    for secret in secrets:
+        with pytest.raises(Unauthorized):
+            ring.authenticate(secret)
+
+
 async def test_a_new_key_opens_at_once_and_says_who_it_is(ring: KeyRing) -> None:
     assert ring.empty
     secret, record = await ring.create("laptop", Scope.CLIENT)
@@ -50,18 +57,15 @@ async def test_a_secret_is_shown_before_its_key_exists(ring: KeyRing) -> None:
     shown: list[str] = []
 
     def show(secret: str) -> None:
-        with pytest.raises(Unauthorized):
-            ring.authenticate(secret)
+        assert_refused(ring, secret)
         shown.append(secret)
+        if len(shown) > 1:
+            raise OSError
 
     secret, _ = await ring.create("laptop", Scope.CLIENT, show=show)
     assert shown == [secret]
-
-    def fail(_: str) -> None:
-        raise OSError
-
     with pytest.raises(OSError):
-        await ring.create("desk", Scope.CLIENT, show=fail)
+        await ring.create("desk", Scope.CLIENT, show=show)
     assert len(await ring.list()) == 1
 
 
@@ -69,19 +73,8 @@ async def test_any_other_secret_opens_nothing(ring: KeyRing) -> None:
     secret, record = await ring.create("laptop", Scope.CLIENT)
     ring.add_static("static-" + "x" * 32, Scope.OPERATOR)
     said = set()
-    for wrong in (
-        "",
-        "svck_",
-        secret[:-1],
-        secret + "x",
-        secret.upper(),
-        " " + secret,
-        record.key_id,
-        sha256(secret.encode()).hexdigest(),
-        "\ud800",
-        "\x00",
-        "x" * 1_000_000,
-    ):
+    close = (secret[:-1], secret + "x", secret.upper(), " " + secret, "x" * 1_000_000, "\ud800", "\x00")
+    for wrong in ("", "svck_", *close, record.key_id, sha256(secret.encode()).hexdigest()):
         with pytest.raises(Unauthorized) as refused:
             ring.authenticate(wrong)
         said.add(refused.value.message)
@@ -89,16 +82,19 @@ async def test_any_other_secret_opens_nothing(ring: KeyRing) -> None:
 
 
 async def test_a_revoked_key_opens_nothing_from_then_on(ring: KeyRing) -> None:
+    ring.add_static("static-" + "x" * 32, Scope.OPERATOR)
+    assert ring.empty
     secret, record = await ring.create("laptop", Scope.CLIENT)
-    kept, _ = await ring.create("desk", Scope.CLIENT)
+    kept, other = await ring.create("desk", Scope.CLIENT)
     revoked = await ring.revoke(record.key_id)
     assert revoked.revoked_at is not None
     assert not revoked.active
-    with pytest.raises(Unauthorized):
-        ring.authenticate(secret)
+    assert_refused(ring, secret)
     assert ring.authenticate(kept)
     assert await ring.revoke(record.key_id) == revoked
     assert [one.active for one in await ring.list()] == [False, True]
+    await ring.revoke(other.key_id)
+    assert ring.empty
 
 
 @pytest.mark.parametrize("key_id", ["key_0000000000000000", "", "key_\ud800", "' OR 1=1 --"])
@@ -109,14 +105,6 @@ async def test_only_a_key_that_exists_can_be_revoked(ring: KeyRing, key_id: str)
     assert ring.authenticate(secret)
 
 
-async def test_the_last_key_revoked_leaves_the_ring_empty(ring: KeyRing) -> None:
-    ring.add_static("static-" + "x" * 32, Scope.OPERATOR)
-    assert ring.empty
-    _, record = await ring.create("laptop", Scope.OPERATOR)
-    await ring.revoke(record.key_id)
-    assert ring.empty
-
-
 async def test_a_static_key_opens_and_is_in_no_list(ring: KeyRing, other_store: Store) -> None:
     secret = "static-" + "x" * 32
     ring.add_static(secret, Scope.OPERATOR)
@@ -124,51 +112,34 @@ async def test_a_static_key_opens_and_is_in_no_list(ring: KeyRing, other_store: 
     assert await ring.list() == ()
     await ring.load()
     assert ring.authenticate(secret)
-    with pytest.raises(Unauthorized):
-        KeyRing(other_store).authenticate(secret)
+    assert_refused(KeyRing(other_store), secret)
     with pytest.raises(ValueError, match="empty"):
         ring.add_static("", Scope.OPERATOR)
 
 
-async def test_what_another_process_changes_is_noticed(ring: KeyRing, other_store: Store) -> None:
-    others = KeyRing(other_store, poll_seconds=0.0)
-    await others.load()
-    secret, record = await others.create("laptop", Scope.CLIENT)
-    assert ring.authenticate(secret).key_id == record.key_id
-    await others.revoke(record.key_id)
-    with pytest.raises(Unauthorized):
-        ring.authenticate(secret)
-    assert ring.empty
-
-
 async def test_a_key_of_another_process_opens_at_once(store: Store, other_store: Store) -> None:
-    """However short the time is since the ring last looked: a key works as soon as it is made."""
+    """However short the time is since the ring last looked, and even if it was never loaded."""
     ring, others = KeyRing(store, poll_seconds=3600), KeyRing(other_store)
     for number in range(5):
-        with pytest.raises(Unauthorized):
-            ring.authenticate("svck_of-nobody")
         secret, record = await others.create(f"new {number}", Scope.CLIENT)
         assert ring.authenticate(secret).key_id == record.key_id
+        assert_refused(ring, "svck_unknown")
 
 
-async def test_it_is_noticed_within_the_time_to_poll(store: Store, other_store: Store) -> None:
+async def test_a_revocation_by_another_process_is_noticed_within_the_time_to_poll(
+    store: Store, other_store: Store
+) -> None:
     ring, others = KeyRing(store, poll_seconds=0.1), KeyRing(other_store)
     await ring.load()
     secret, record = await others.create("laptop", Scope.CLIENT)
     ring.authenticate(secret)
     await others.revoke(record.key_id)
-    for _ in range(100):
-        try:
-            ring.authenticate(secret)
-        except Unauthorized:
-            return
-        await asyncio.sleep(0.02)
-    pytest.fail("that another process revoked the key was never noticed")
-
-
-async def test_a_ring_that_was_not_loaded_asks_the_store(store: Store, other_store: Store) -> None:
-    secret, _ = await KeyRing(other_store).create("laptop", Scope.CLIENT)
-    assert KeyRing(store).authenticate(secret)
+    async with asyncio.timeout(2):
+        while not ring.empty:
+            with contextlib.suppress(Unauthorized):
+                ring.authenticate(secret)
+            await asyncio.sleep(0.02)
+    assert_refused(ring, secret)
 
 
 async def test_no_key_opens_while_the_store_cannot_say_whether_it_was_revoked(data_dir: Path) -> None:
@@ -237,13 +208,6 @@ async def test_lifetimes_count_from_the_latest_time_where_the_clock_was_ahead(st
     assert ring.authenticate(old) == ring.authenticate(new)
 
 
-async def test_a_key_brings_what_it_is_restricted_to(ring: KeyRing) -> None:
-    scope, grant = grant_of(["chat"], ["gdpr"], ["gpt-*"], ["requests=9/day"])
-    secret, record = await ring.create("laptop", scope, grant)
-    assert ring.authenticate(secret) == Caller(record.key_id, Scope.CLIENT, grant=grant)
-    assert (await ring.list())[0].grant == grant
-
-
 async def test_a_rotated_key_is_the_same_caller_and_the_old_secret_ends(store: Store) -> None:
     wall, tick = [time.time()], [0.0]
     ring = KeyRing(store, clock=SteadyClock(lambda: wall[0], monotonic=lambda: tick[0]))
@@ -270,13 +234,9 @@ async def test_secrets_overlap_through_several_rotations_and_end_with_the_key(ri
     assert listed.previous_until == record.previous_until, "the first ends no later than the second"
     fourth, _ = await ring.rotate(made.key_id, timedelta())
     assert ring.authenticate(fourth).key_id == made.key_id
-    for secret in (first, second, third):
-        with pytest.raises(Unauthorized):
-            ring.authenticate(secret)
+    assert_refused(ring, first, second, third)
     await ring.revoke(made.key_id)
-    for secret in (first, second, third, fourth):
-        with pytest.raises(Unauthorized):
-            ring.authenticate(secret)
+    assert_refused(ring, first, second, third, fourth)
     with pytest.raises(NotFound):
         await ring.rotate(made.key_id, timedelta())
 

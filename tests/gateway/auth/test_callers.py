@@ -67,7 +67,7 @@ async def test_a_proxy_client_needs_the_scope_only_with_a_gateway_key(ring: KeyR
     assert callers.authenticate_proxied("/v1/x", ours(secret)[1:]).key_id.startswith("proxy_")
 
 
-async def test_whose_key_a_call_was_sent_with(ring: KeyRing, callers: Callers) -> None:
+async def test_a_call_has_the_id_of_its_key(ring: KeyRing, callers: Callers) -> None:
     secret, record = await ring.create("laptop", Scope.CLIENT)
     assert callers.key_id(bearer(secret)) == record.key_id
     assert callers.key_id([], f"key={secret}") == record.key_id

@@ -38,15 +38,19 @@ def refused(quotas: Quotas, who: Caller, *, requests: int = 0, characters: int =
 def test_a_quota_is_used_up_until_its_day_ends(store: Store) -> None:
     clock = Clock()
     quotas = Quotas(store, clock=clock)
+    quotas.charge(caller(), requests=1, characters=10)
+    assert not quotas._used, "keys without quotas are not counted"
     for _ in range(2):
         quotas.charge(DAILY, requests=1)
     assert refused(quotas, DAILY, requests=1) == 30
     quotas.charge(caller(*DAILY.grant.quotas, key_id="key_bert"), requests=1)
     clock.now = datetime(2026, 2, 28, tzinfo=UTC)
     quotas.charge(DAILY, requests=1)
+    clock.now = datetime(2026, 12, 31, 23, 59, 59, tzinfo=UTC)
+    assert refused(quotas, MONTHLY, characters=101) == 1, "the month ends with the year"
 
 
-def test_what_does_not_fit_is_refused_and_does_not_count(store: Store) -> None:
+def test_a_request_that_does_not_fit_is_refused_and_does_not_count(store: Store) -> None:
     quotas = Quotas(store, clock=Clock())
     quotas.charge(MONTHLY, characters=60)
     assert refused(quotas, MONTHLY, characters=41) == 24 * 3600 + 30
@@ -63,13 +67,6 @@ def test_a_request_beyond_one_quota_counts_against_none(store: Store) -> None:
         refused(quotas, both, requests=1)
     quotas._clock = lambda: datetime(2026, 2, 28, tzinfo=UTC)
     quotas.charge(both, requests=1)
-
-
-def test_the_month_ends_with_the_year(store: Store) -> None:
-    clock = Clock()
-    clock.now = datetime(2026, 12, 31, 23, 59, 59, tzinfo=UTC)
-    quotas = Quotas(store, clock=clock)
-    assert refused(quotas, MONTHLY, characters=101) == 1
 
 
 async def test_counts_outlive_a_restart(data_dir: Path) -> None:
@@ -97,7 +94,7 @@ async def test_processes_learn_of_each_other_when_they_write(store: Store) -> No
     one.charge(MONTHLY, characters=19)
 
 
-async def test_what_could_not_be_written_still_counts_and_is_written_later(data_dir: Path) -> None:
+async def test_use_that_could_not_be_written_still_counts_and_is_written_later(data_dir: Path) -> None:
     store = open_store(data_dir)
     quotas = Quotas(store, clock=Clock())
     quotas.charge(MONTHLY, characters=60)
@@ -121,9 +118,3 @@ async def test_past_months_are_forgotten(store: Store) -> None:
     await quotas.write()
     assert store.read_now(lambda stored: stored.keys.used("key_anna", "2026-02")) == (0, 0)
     assert quotas._used.keys() == {("key_anna", "2026-03")}
-
-
-def test_keys_without_quotas_are_not_counted(store: Store) -> None:
-    quotas = Quotas(store, clock=Clock())
-    quotas.charge(caller(), requests=1, characters=10)
-    assert not quotas._used

@@ -1,4 +1,4 @@
-"""The content view: what it shows of a message, and that it shows it by itself."""
+"""The content view shows what crossed of a message with its receipt, and is chosen by itself."""
 
 import json
 from collections.abc import AsyncIterator
@@ -68,8 +68,10 @@ def seen(flow: http.HTTPFlow, *, answer: bool = False) -> str:
     return shown.text
 
 
-async def test_the_summary_is_on_top() -> None:
-    assert seen(flow_of(noted())).split("---\n")[0].splitlines() == [
+async def test_the_message_reads_as_text_after_a_summary_with_its_placeholders_marked() -> None:
+    words = " ".join(["word"] * 13)
+    summary, text = (part.splitlines() for part in seen(flow_of(noted())).split("---\n"))
+    assert summary == [
         "# WHAT CROSSED: the upstream received this",
         "# request   req_01",
         "# receipt   17, whose digest these bytes have",
@@ -77,11 +79,7 @@ async def test_the_summary_is_on_top() -> None:
         "# route     protected, risk high",
         "# hidden    3: EMAIL_ADDRESS 1, PERSON 2",
     ]
-
-
-async def test_the_message_reads_as_text_with_its_placeholders_marked() -> None:
-    words = " ".join(["word"] * 13)
-    assert seen(flow_of(noted())).split("---\n")[1].splitlines() == [
+    assert text == [
         'model: "m-1"',
         "n: 2",
         "stream: false",
@@ -152,24 +150,18 @@ async def test_an_answer_that_did_not_stream_is_shown_as_it_is() -> None:
     assert 'content: "Hi."' in text
 
 
-async def test_bytes_that_the_receipt_does_not_speak_of() -> None:
+async def test_other_bytes_than_the_receipts_are_an_edit_or_named_as_such() -> None:
     assert "# receipt   17; ITS DIGEST IS OF OTHER BYTES" in seen(flow_of(noted(), b"{}"))
-
-
-async def test_an_edit_names_its_own_receipt() -> None:
     text = seen(flow_of(noted(edit="req_02"), b"{}"))
     assert "# edited    by an operator; its own receipt is req_02\n" in text
     assert "OTHER BYTES" not in text
+    assert seen(flow_of(noted(metadata_only=True), b"")).endswith("# hidden    3: EMAIL_ADDRESS 1, PERSON 2\n")
 
 
 @pytest.mark.parametrize("body", [b"not JSON: [PERSON_7KQ2M]", b"\xff\xfe [PERSON_7KQ2M]", b'{"a": 1, "a": 2}', b"["])
-async def test_what_is_no_json_is_shown_as_it_is(body: bytes) -> None:
+async def test_other_bodies_than_json_are_shown_as_they_are(body: bytes) -> None:
     text = seen(flow_of(noted(), body))
     assert body.decode("utf-8", "replace").replace("[PERSON", "🔒[PERSON") in text
-
-
-async def test_an_empty_message() -> None:
-    assert seen(flow_of(noted(metadata_only=True), b"")).endswith("# hidden    3: EMAIL_ADDRESS 1, PERSON 2\n")
 
 
 async def test_flows_of_others_are_left_to_other_views() -> None:

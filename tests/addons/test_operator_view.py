@@ -45,13 +45,10 @@ async def test_the_oldest_go_first_but_for_those_that_are_held() -> None:
         assert view.store_count() == 3
 
 
-async def test_no_list_at_all() -> None:
+async def test_without_a_list_or_mitmweb_nothing_is_done_for_one() -> None:
     with listing(0) as (review, view):
         refuse(review, tflow.tflow())
         assert view.store_count() == 0
-
-
-async def test_without_mitmweb_nothing_is_done_for_one() -> None:
     with taddons.context():
         review = Review(3, lambda host, port: True)
         flow = tflow.tflow()
@@ -63,7 +60,8 @@ async def test_without_mitmweb_nothing_is_done_for_one() -> None:
         assert not review.may_hold
 
 
-async def test_an_entry_holds_nothing_of_the_call_itself() -> None:
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # mitmproxy's parser of filters
+async def test_an_entry_holds_nothing_of_the_call_itself_and_is_found_by_marker_and_comment() -> None:
     flow = tflow.tflow(req=tflow.treq(method=b"CANARY", path=b"/canary?canary", host="canary", content=b"canary"))
     flow.request.headers["x-canary"] = "canary"
     flow.client_conn.sni = "canary"
@@ -74,13 +72,6 @@ async def test_an_entry_holds_nothing_of_the_call_itself() -> None:
         assert entry.request.pretty_url == "https://not-shown.invalid/(not-shown)"
         assert (entry.request.method, entry.marked) == ("OTHER", REFUSED)
         assert entry.comment == "forbidden · metadata only · req_01"
-
-
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # mitmproxy's parser of filters
-async def test_an_entry_can_be_found_by_its_marker_and_comment() -> None:
-    with listing(3) as (review, view):
-        refuse(review, tflow.tflow())
-        (entry,) = view
         for wanted in ("~marked", "~marker no_entry", "~comment forbidden", "~comment req_01"):
             assert flowfilter.match(wanted, entry)
         assert not flowfilter.match(f"~marker {METADATA.strip(':')}", entry)
@@ -100,24 +91,17 @@ async def test_the_fate_of_a_call_is_noted() -> None:
         assert [*view._store.values()][1].comment == "dropped · metadata only · req_01"
 
 
-async def test_an_interrupted_answer_is_reported_as_such() -> None:
-    flow = tflow.tflow(err=True)
-    with listing(3) as (review, view):
-        review.failed(flow, visit_of(flow))
-        (entry,) = view
-        assert entry.response is None
-        assert str(entry.error) == "broken off before anything of it crossed"
-        assert entry.comment == "broken off before it was read · metadata only · req_01"
-
-
-async def test_a_request_that_its_client_cancelled_is_shown_as_that() -> None:
+@pytest.mark.parametrize(("accepted", "fate"), [(False, "broken off before it was read"), (True, "cancelled")])
+async def test_an_interrupted_request_is_shown_as_that(accepted: bool, fate: str) -> None:
     flow = tflow.tflow(err=True)
     state = visit_of(flow)
-    state.accepted = True
+    state.accepted = accepted
     with listing(3) as (review, view):
         review.failed(flow, state)
         (entry,) = view
-        assert entry.comment == "cancelled · metadata only · req_01"
+        assert entry.response is None
+        assert str(entry.error) == "broken off before anything of it crossed"
+        assert entry.comment == f"{fate} · metadata only · req_01"
 
 
 def test_a_likeness_shares_nothing_that_can_be_changed() -> None:

@@ -1,4 +1,4 @@
-"""Where the key of a proxy client is, and what becomes of a connection that has one or none."""
+"""The key of a proxy client is found wherever it is, and a connection without one is refused."""
 
 from base64 import b64encode
 from types import SimpleNamespace
@@ -10,7 +10,7 @@ from mitmproxy.proxy.layers.modes import Socks5AuthData
 from mitmproxy.proxy.mode_specs import ProxyMode
 from mitmproxy.test import taddons, tflow, tutils
 
-from addons.proxy_key import ProxyKey, chosen_key, key_in
+from addons.proxy_key import ProxyKey, key_in
 from gateway.errors import Forbidden, TooManyRequests, Unauthorized
 
 KEY = "svck_" + "key-of-a-proxy-client" * 2
@@ -39,15 +39,12 @@ def basic(pair: str) -> str:
         (["Basic %%%"], ""),
         (["Basic YQ"], ""),
         (["Negotiate YQ=="], ""),
+        ([basic("svck_one:svck_other")], "svck_other"),
         ([f"Bearer {KEY}", f"Bearer {KEY}"], ""),
     ],
 )
 def test_the_key_of_a_header(values: list[str], key: str) -> None:
     assert key_in(values) == key
-
-
-def test_of_two_keys_the_password_counts() -> None:
-    assert chosen_key("svck_one", "svck_other") == "svck_other"
 
 
 class Gateway:
@@ -107,36 +104,27 @@ async def test_without_a_valid_key_nothing_passes(addon: ProxyKey, hook: str, mo
         assert flow.request.host == "unprotected.invalid"
 
 
-async def test_the_key_becomes_that_of_the_caller_and_leaves_the_header(addon: ProxyKey, gateway: Gateway) -> None:
-    flow = flow_of(proxy_authorization=basic(f"x:{KEY}"))
+@pytest.mark.parametrize("own", [None, "svck_of-its-own"])
+async def test_the_key_becomes_that_of_the_caller_unless_it_sends_one_itself(
+    addon: ProxyKey, gateway: Gateway, own: str | None
+) -> None:
+    flow = flow_of(proxy_authorization=basic(f"x:{KEY}"), **({"x_svc_key": own} if own else {}))
     assert await status_of(addon, flow) == 200
-    assert flow.request.headers.fields == ((b"x-svc-key", KEY.encode()),)
+    assert flow.request.headers.fields == ((b"x-svc-key", (own or KEY).encode()),)
     assert gateway.asked == [KEY]
 
 
-async def test_a_key_that_the_client_sends_itself_stays(addon: ProxyKey) -> None:
-    flow = flow_of(proxy_authorization=basic(f"x:{KEY}"), x_svc_key="svck_of-its-own")
-    assert await status_of(addon, flow) == 200
-    assert flow.request.headers["x-svc-key"] == "svck_of-its-own"
-
-
-async def test_a_tunnel_is_asked_once(addon: ProxyKey, gateway: Gateway) -> None:
-    opening = flow_of(proxy_authorization=f"Bearer {KEY}")
-    assert await status_of(addon, opening, "http_connect") == 200
-    assert "proxy-authorization" not in opening.request.headers
-    inside = flow_of()
-    inside.client_conn = opening.client_conn
-    assert await status_of(addon, inside) == 200
-    assert inside.request.headers["x-svc-key"] == KEY
-    assert len(gateway.asked) == 1
-
-
-async def test_plain_http_is_asked_with_every_request(addon: ProxyKey) -> None:
-    first = flow_of(proxy_authorization=f"Bearer {KEY}")
-    assert await status_of(addon, first) == 200
-    second = flow_of()
+@pytest.mark.parametrize(("hook", "status"), [("http_connect", 200), ("requestheaders", 407)])
+async def test_a_tunnel_is_asked_once_and_plain_http_with_every_request(
+    addon: ProxyKey, gateway: Gateway, hook: str, status: int
+) -> None:
+    first, second = flow_of(proxy_authorization=f"Bearer {KEY}"), flow_of()
     second.client_conn = first.client_conn
-    assert await status_of(addon, second) == 407
+    assert await status_of(addon, first, hook) == 200
+    assert "proxy-authorization" not in first.request.headers
+    assert await status_of(addon, second) == status
+    assert second.request.headers.get("x-svc-key") == (KEY if status == 200 else None)
+    assert len(gateway.asked) == 1
 
 
 @pytest.mark.parametrize("mode", ["reverse:http://gateway.invalid:1", "local:program"])

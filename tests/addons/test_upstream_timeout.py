@@ -60,29 +60,23 @@ async def test_its_connection_is_ended_and_the_clients_is_not() -> None:
     assert (state.late, known.upstream.ended, known.client.ended) == (True, True, False)
 
 
-@pytest.mark.parametrize("end", ["response", "error"])
-async def test_what_has_come_to_an_end_is_left_alone(end: str) -> None:
-    states, flow, state = crossing(0.01)
-    flow.live = True
-    known = await waited(flow, UpstreamTimeouts(states), "request", end)
-    assert not state.late
-    assert not known.upstream.ended
-
-
-async def test_what_was_refused_after_its_answer_is_left_alone_too() -> None:
-    """Then no later addon hears of the end; the next request of the client may be under way."""
-    states, flow, state = crossing(0.01)
-    flow.live = False
-    known = await waited(flow, UpstreamTimeouts(states), "request")
-    assert not state.late
-    assert not known.upstream.ended
-
-
-async def test_native_calls_have_no_time_limit() -> None:
-    for seconds, cleared in ((None, True), (0.01, False)):
-        states, flow, state = crossing(seconds)
-        flow.live, state.cleared = True, cleared
-        assert not (await waited(flow, UpstreamTimeouts(states), "request")).upstream.ended
+@pytest.mark.parametrize(
+    ("seconds", "hooks", "changes"),
+    [
+        (0.01, ["request", "response"], {}),
+        (0.01, ["request", "error"], {}),
+        # Refused after its answer: no later addon hears of the end, and the client's next request may be under way.
+        (0.01, ["request"], {"live": False}),
+        # Native calls have no time limit.
+        (None, ["request"], {}),
+        (0.01, ["request"], {"cleared": False}),
+    ],
+)
+async def test_other_calls_are_left_alone(seconds: float | None, hooks: list[str], changes: dict[str, bool]) -> None:
+    states, flow, state = crossing(seconds)
+    flow.live, state.cleared = changes.get("live", True), changes.get("cleared", True)
+    known = await waited(flow, UpstreamTimeouts(states), *hooks)
+    assert (state.late, known.upstream.ended) == (False, False)
 
 
 async def test_a_flow_that_is_gone_is_not_kept() -> None:

@@ -24,6 +24,8 @@ async def test_documents_come_in_the_order_in_which_they_were_added(store: Store
     assert positions[0] > 0
     assert await store.read(lambda stored: stored.policies.after(positions[0])) == found[1:]
     assert await store.read(lambda stored: stored.policies.after(positions[-1])) == []
+    assert await store.read(lambda stored: stored.policies.by_hash("a")) == row("a").document
+    assert await store.read(lambda stored: stored.policies.by_hash("d")) is None
 
 
 async def test_a_hash_is_unique_and_so_is_a_version_of_a_custom_policy(store: Store) -> None:
@@ -36,12 +38,6 @@ async def test_a_hash_is_unique_and_so_is_a_version_of_a_custom_policy(store: St
     assert len(await store.read(lambda stored: stored.policies.after(0))) == 3
 
 
-async def test_a_document_is_found_by_its_hash(store: Store) -> None:
-    await save(store, row("a"))
-    assert await store.read(lambda stored: stored.policies.by_hash("a")) == row("a").document
-    assert await store.read(lambda stored: stored.policies.by_hash("b")) is None
-
-
-async def test_of_two_processes_one_gets_a_version(store: Store, other_store: Store) -> None:
+async def test_one_of_two_processes_gets_a_version(store: Store, other_store: Store) -> None:
     added = await asyncio.gather(*(save(each, row(hash)) for hash, each in (("a", store), ("b", other_store))))
     assert sorted(added) == [False, True]

@@ -51,45 +51,31 @@ async def test_a_row_has_a_number_of_its_own_in_a_session_that_exists(store: Sto
     assert (found.rows, found.held) == (1, 2)
 
 
-async def test_expired_sessions_are_emptied_once_within_the_limit(store: Store) -> None:
+async def test_expired_sessions_are_emptied_once_within_the_limit_and_then_deleted(store: Store) -> None:
     for number, expires_at in enumerate((1.0, 2.0, 2.5, 3.0)):
         await fill(store, 0, session_id=f"vs_{number}", expires_at=expires_at)
+    assert await store.write(lambda stored: stored.sessions.delete_emptied(9.0, 10)) == 0
     emptied = [await store.write(lambda stored: stored.sessions.empty_expired(2.5, 2)) for _ in range(3)]
     assert emptied == [2, 1, 0]
     left = await store.read(lambda stored: [len(stored.sessions.sealed(f"vs_{number}")) for number in range(4)])
     assert left == [0, 0, 0, 1]
-    assert await store.read(lambda stored: stored.sessions.find("vs_0")) is not None
+    deleted = [await store.write(lambda stored, end=end: stored.sessions.delete_emptied(end, 10)) for end in (1.0, 9.0)]
+    there = await store.read(lambda stored: [stored.sessions.find(f"vs_{number}") is not None for number in range(4)])
+    assert (deleted, there) == ([1, 2], [False, False, False, True])
 
 
-async def test_only_emptied_sessions_are_deleted(store: Store) -> None:
-    for number, expires_at in enumerate((1.0, 2.0, 3.0)):
-        await fill(store, 0, session_id=f"vs_{number}", expires_at=expires_at)
-    assert await store.write(lambda stored: stored.sessions.delete_emptied(9.0, 10)) == 0
-    assert await store.write(lambda stored: stored.sessions.empty_expired(2.0, 10)) == 2
-    assert await store.write(lambda stored: stored.sessions.delete_emptied(1.0, 10)) == 1
-    assert await store.write(lambda stored: stored.sessions.delete_emptied(9.0, 10)) == 1
-    there = await store.read(lambda stored: [stored.sessions.find(f"vs_{number}") is not None for number in range(3)])
-    assert there == [False, False, True]
-
-
-async def test_rows_are_replaced_together_with_the_end(store: Store) -> None:
+async def test_rows_are_replaced_together_with_the_end_and_deleted(store: Store) -> None:
     await fill(store, 0, 1)
     await fill(store, 0, session_id="vs_2")
     rows = [SealedRow(0, b"new"), SealedRow(1, b"newer")]
     await store.write(lambda stored: stored.sessions.replace("vs_1", 200.5, rows))
     assert await store.read(lambda stored: stored.sessions.sealed("vs_1")) == rows
-    assert await store.read(lambda stored: stored.sessions.sealed("vs_2")) == [SealedRow(0, b"\x00")]
     ends = await store.read(lambda stored: [stored.sessions.find(id) for id in ("vs_1", "vs_2")])
     assert [row.expires_at for row in ends if row is not None] == [200.5, 100.5]
-
-
-async def test_a_deleted_session_leaves_the_others(store: Store) -> None:
-    await fill(store, 0, 1)
-    await fill(store, 0, session_id="vs_2")
-    await store.write(lambda stored: stored.sessions.delete("vs_1"))
-    await store.write(lambda stored: stored.sessions.delete("vs_1"))
+    for _ in range(2):
+        await store.write(lambda stored: stored.sessions.delete("vs_1"))
     assert await store.read(lambda stored: (stored.sessions.find("vs_1"), stored.sessions.sealed("vs_1"))) == (None, [])
-    assert await store.read(lambda stored: len(stored.sessions.sealed("vs_2"))) == 1
+    assert await store.read(lambda stored: stored.sessions.sealed("vs_2")) == [SealedRow(0, b"\x00")]
 
 
 async def test_noted_time_never_goes_back(store: Store) -> None:

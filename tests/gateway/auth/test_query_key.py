@@ -7,6 +7,8 @@ from gateway.errors import BadRequest
 
 KEY = "AIza" + "-not-a-key-of-anyone"
 
+OTHERS = ["", "alt=sse", "monkey=1", "Key=a", "key", "%256bey=a", "a=key=b", "keys=1&key%20=2"]
+
 
 @pytest.mark.parametrize(
     ("query", "rest"),
@@ -18,7 +20,7 @@ KEY = "AIza" + "-not-a-key-of-anyone"
         (f"k%65y={KEY}", ""),
         (f"%6B%65%79={KEY.replace('-', '%2d')}&a=%ff", "a=%ff"),
         (f"a=1&&b=\udcff&key={KEY}&", "a=1&&b=\udcff&"),
-        *((other, other) for other in ("", "alt=sse", "monkey=1", "Key=a", "key", "%256bey=a", "a=key=b", "keys=1&key%20=2")),
+        *((other, other) for other in OTHERS),
     ],
 )
 def test_the_key_is_taken_and_the_rest_keeps_its_bytes(query: str, rest: str) -> None:

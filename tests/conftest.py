@@ -21,6 +21,23 @@ for _variable in [name for name in os.environ if name.startswith("SVC_")]:
 
 ROOT = Path(__file__).resolve().parent.parent
 
+# Tests that take many seconds, most of them in processes of their own; the longest first.
+_LONG = (
+    "tests/test_package.py::test_the_documented_command",
+    "tests/test_package.py",
+    "tests/e2e/test_newcomers_path.py",
+    "tests/e2e/test_openapi.py",
+    "tests/e2e/test_nothing_phones_home.py",
+    "tests/e2e/test_soak.py",
+    "tests/e2e/test_hangup.py",
+    "tests/e2e/test_two_processes.py",
+    "tests/e2e/test_secrets_at_start.py",
+    "tests/test_",
+    "tests/e2e/test_server_of_its_own.py",
+    "tests/e2e/test_graceful_shutdown.py",
+    "tests/e2e/test_law_",
+)
+
 
 def vectors(name: str) -> Any:
     """Reads a file of tests/vectors, whose name says what its cases are."""
@@ -39,9 +56,20 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The tests in this folder itself install packages and build environments: the longest single tests start first."""
-    items.sort(key=lambda item: item.path.parent != ROOT / "tests")
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Has each worker begin with some of the longest tests: work stealing first gives each an equal share in a row."""
+    workers = getattr(config, "workerinput", {"workercount": 1})["workercount"]
+    long: list[list[pytest.Item]] = [[] for _ in range(workers)]
+    rest = list(items)
+    for number, start in enumerate(_LONG):
+        long[number % workers] += [item for item in rest if item.nodeid.startswith(start)]
+        rest = [item for item in rest if not item.nodeid.startswith(start)]
+    items.clear()
+    for number, first in enumerate(long):
+        share = (len(rest) + sum(map(len, long[number:]))) // (workers - number)
+        more = max(0, share - len(first))
+        items += [*first, *rest[:more]]
+        del rest[:more]
 
 
 @pytest.hookimpl(optionalhook=True)

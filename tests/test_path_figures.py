@@ -50,9 +50,11 @@ def test_what_a_request_makes_or_passes_is_counted(tree: Path) -> None:
     assert calls_of_chat(tree) == ["open", "fail"]
 
 
-@pytest.mark.parametrize("bound", ["MOST_TYPES", "MOST_CALLS"])
-def test_too_many_are_reported(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], bound: str) -> None:
+@pytest.mark.parametrize("count", ["types_on_path", "calls_of_chat"])
+def test_too_many_are_reported(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], count: str) -> None:
+    monkeypatch.setattr(path_figures, "types_on_path", lambda: ["Call"])
+    monkeypatch.setattr(path_figures, "calls_of_chat", lambda: ["open"])
     assert report(figures()) == 0
-    monkeypatch.setattr(path_figures, bound, 1)
+    monkeypatch.setattr(path_figures, count, lambda: ["one"] * 100)
     assert report(figures()) == 1
-    assert "at most      1" in capsys.readouterr().out
+    assert "100" in capsys.readouterr().out

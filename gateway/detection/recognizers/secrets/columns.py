@@ -1,32 +1,19 @@
 """Finds secrets next to their label in columns without a header. Rules: `columns.toml`."""
 
-import re
 from collections.abc import Iterator
 
+from gateway.detection.data_files import Expressions, read_toml
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import EntityType, Match
 from gateway.detection.recognizers.secrets import _value_checks as checks
 from gateway.detection.recognizers.secrets import _value_classifier as values
 from gateway.detection.recognizers.secrets._locator import checked, table
 from gateway.detection.recognizers.secrets._names import Kind, kind_of
-from gateway.detection.recognizers.secrets._vocabulary import WORDS, compile_words
+from gateway.detection.recognizers.secrets._vocabulary import EXPRESSIONS, WORDS
 
-_TELLING = r"(?:<<passwords>>|pass(?:key)?|psk|pin|puk|key|secret|token|schlüssel|credential)"
-# A remark after the name, and the signs around it: `(prod)`, `}`, `*`.
-_CLOSED = r"s?[\"'`*:})\]]{0,3}(?: \([^()\n]{1,24}\))?"
-_GAP = r"(?:[ \t]*\t[ \t]*|[ ]{2,}| ?\.{3,} ?(?:: ?)?|[ \t]*(?:\|\|?|│)[ \t]*)"
-_PLACES = compile_words(
-    rf"(?im)^(?:[ \t>*\-•#+]|\|\|?|│)*((?:[\w$@{{./'\-]+ ){{0,4}}[\w$@{{./'\-]*{_TELLING}){_CLOSED}{_GAP}"
-    rf"(?:(?:id|name|css|xpath|class)[:=]\S+{_GAP})?"
-    r"[\"'`*]{0,3}([^\s\"'`*|│]\S{3,255})(?:[ \t]*(?:\r?$|\||│)|\t|  )"
-)
-_PASSWORD_WORD = compile_words(r"(?i)(?:^|[ _\-/])(?:<<passwords>>)s?$")
-_PIN = re.compile(r"(?:\bPIN|\bPUK|(?i:\b(?:pin|puk|pass)[ -]?(?:code|key)))$")
-_CODE = re.compile(r"\d{4,8}")
-# A password, or the name of a field or a machine.
-_NUMBERED = re.compile(r"[A-Za-z]+(?:[\-_][A-Za-z]+)*[\-_]?\d{1,2}")
-# A plain word counts only near an account.
-_ACCOUNT = compile_words(r"(?im)^[ \t>*\-•|│]*(?:<<accounts>>|identifiant)(?:\t|  | ?\.\.\.| ?[|│])")
+_EXPRESSIONS = Expressions({**read_toml(__file__)["parts"], **EXPRESSIONS})
+_PLACES, _PASSWORD_WORD, _ACCOUNT = _EXPRESSIONS.re2("places", "password_word", "account")
+_PIN, _CODE, _NUMBERED = _EXPRESSIONS.of_text("pin", "code", "numbered")
 _NEAR = 160
 
 

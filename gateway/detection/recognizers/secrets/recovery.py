@@ -4,34 +4,20 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
+from gateway.detection.data_files import Expressions, read_toml
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import Match
 from gateway.detection.recognizers.secrets import _value_checks as checks
 from gateway.detection.recognizers.secrets._locator import table
-from gateway.detection.recognizers.secrets._vocabulary import WORDS, compile_words
+from gateway.detection.recognizers.secrets._vocabulary import EXPRESSIONS, WORDS
 
-_LABEL = compile_words("(?i)<<recovery>>")
-# From the label to its first code: a few words that hold no figure.
-_LINK = re.compile(rb"[^\d:=\r\n]{0,40}(?:[:=]|\s(?:is|are|ist|sind|lautet|sont|est|son|es|sono|zijn)\b:?|\n)|(?=\s)")
-# Text between two codes: signs, bullets, boxes, the number of a line, the word before the last one.
-_NEXT = re.compile(
-    r"(?:(?:[\s,;:|/`*\"'\[\](){}=#>&_+\-]|•|·|–|—){1,80}+|\d{1,2}(?:[.):]\s|\s?\|)|x\]"
-    r"|(?:and|und|et|y|e|en|or|oder|ou|o)\s){0,8}+(\d{4} \d{4}(?! ?\d)|(?:[A-Za-z0-9]{4} ){7,15}[A-Za-z0-9]{4}"
-    r"|[A-Za-z0-9]{2,12}(?:-[A-Za-z0-9]{3,12}){1,8}|[A-Za-z0-9]{4,12})(?![\w\-]|[.,]\d|\s?[%$])".encode(),
-    re.IGNORECASE,
-)
+_EXPRESSIONS = Expressions({**read_toml(__file__)["parts"], **EXPRESSIONS})
+_LABEL, _SEED = _EXPRESSIONS.re2("label", "seed")
+_LINK, _NUMBERED_WORD, _DIGIT, _ROUND = _EXPRESSIONS.of_bytes("link", "counted_word", "digit", "round")
+_NEXT_WORD, _TOKEN, _WORD = _EXPRESSIONS.of_bytes("next_word", "token", "word")
+_NEXT, _TO_WORDS = _EXPRESSIONS.of_bytes("next", "to_words", flags=re.IGNORECASE)
 _MOST_CODES = 64
-_NUMBERED_WORD = re.compile(rb"[A-Za-z]+\d{0,3}|\d+(?:[A-Za-z]{1,3}|x\d+)")
-_DIGIT = re.compile(rb"\d")
-_ROUND = re.compile(rb"\d{4}0|\d{3,}000")
 
-_SEED = compile_words(r"(?i)(\s(?:is|are|ist|sind)\s(?:my|our|the|meine?|unsere?)\s(?:[\w\-]{1,20}\s)?)?<<seeds>>")
-_TO_WORDS = re.compile(
-    r"[^\n:=]{0,40}?(?:[:=]|\b(?:is|are|ist|sind|est|es|è)\b|是|为|\n)[\s:\"'`*_(\[|>\-]{0,24}".encode(), re.IGNORECASE
-)
-_NEXT_WORD = re.compile(rb"[\s,;|*_>\"'`\-]{0,24}+(?:\d{1,2}[.):]?[\s|]{0,4})?([A-Za-z]{3,8})(?!\w)")
-_TOKEN = re.compile(rb"\S+")
-_WORD = re.compile(rb"[\"'`(*]{0,3}[A-Za-z]{3,8}[,\"'`)*]{0,3}")
 _LENGTHS = (24, 21, 18, 15, 12)
 _REACH = _LENGTHS[0] * 10
 

@@ -1,53 +1,28 @@
 """Finds passwords, PINs, codes and tokens in prose. Rules: `said.toml`."""
 
-import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
+from gateway.detection.data_files import Expressions, read_toml
 from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.re2_expression import Expression
-from gateway.detection.recognizer import Match, compile_pattern
+from gateway.detection.recognizer import Match
 from gateway.detection.recognizers.secrets import _value_checks as checks
 from gateway.detection.recognizers.secrets import _value_classifier as values
 from gateway.detection.recognizers.secrets._locator import checked, span_of, table, trimmed
 from gateway.detection.recognizers.secrets._names import is_place
-from gateway.detection.recognizers.secrets._vocabulary import ADJECTIVE, WORDS, compile_words
+from gateway.detection.recognizers.secrets._vocabulary import ADJECTIVE, EXPRESSIONS, WORDS
 
-_WORD = compile_words(r"(?i)(?:\b|_)(?:<<passwords>>)\b")
-_SECRET_WORD = compile_words(r"(?i)(?:^|[^\w\-])(?:<<secrets>>)\b")
-# The link between the word and the value, and the value: quoted or bare.
-_LINKED = compile_words(
-    r"(?i)((?:\s(?:<<is>>)|'s):?\s{1,3}|:\s{1,3}|\s?→\s?|\s{1,2})"
-    r"(?:[\"'`*]{1,3}([^\"'`*\r\n]{4,})[\"'`*]|([^\s\"'`*<>]{2,}[^\s\"'`*<>=](?:[\"'`*][\pL\d][^\s\"'`*<>]*)+|[^\s\"'`*<>]{4,}))"
-)
-# `password for the zip file: …`
-_OPENS = compile_words(
-    r"(?i)^(?:\s(?:<<happened>>))?(?:\s(?:<<for>>)\s(?:[^:;,.!?()\n]|\.\w)+|\s?\([^()\n]+\)|\s(?:<<new>>)|\s*)$"
-)
-# `Password (old): …`
-_REMARK = compile_pattern(r" \([\w ,./\-]+\)(?:[ ]?:|\s)")
-_ABOUT_IT = compile_words("<<about_it>>")
-_SENTENCE_END = compile_pattern(r"[.!?](?:\s|$)|[^:\s]\s*\n")
-_SOME_SIGN = compile_pattern(r"[\d!@#$%^&*+~?]")
-_IN_CODE = compile_pattern(r"[={}();<>\[\]|\\]")
-# `AWS_SECRET_ACCESS_KEY=…`, in which a deobfuscation takes `AWS_` for a label: a setting, not the value of its name.
-_SETTING = re.compile(rb"[A-Za-z]\w{2,60}=[^\s=]{8}")
+_EXPRESSIONS = Expressions({**read_toml(__file__)["parts"], **EXPRESSIONS})
+_WORD, _SECRET_WORD, _LINKED, _OPENS = _EXPRESSIONS.re2("word", "secret_word", "linked", "opens")
+_ABOUT_IT, _PLAIN_WORD, _CHANGED_TO, _CHANGE = _EXPRESSIONS.re2("about_it", "plain_word", "changed_to", "change")
+_REMARK, _SENTENCE_END, _SOME_SIGN, _IN_CODE = _EXPRESSIONS.re2("remark", "sentence_end", "some_sign", "in_code")
+(_SETTING,) = _EXPRESSIONS.of_bytes("setting")
+_POINTED, _INNER = _EXPRESSIONS.of_text("pointed", "inner")
 _REACH = 110
 """Bytes after the word in which its value begins and ends."""
 _LEAST = 5
 """Bytes of the shortest value and what links it to the word."""
-# A person's password that is a plain word, with nothing after it that would make it the beginning of something else.
-_PLAIN_WORD = compile_words(
-    r"(?i)\b(?:(?:<<own>>)\s(?:\w{2,20}[\s\-]){0,2}?|(?:<<the>>)\s(?:wi-?fi|wlan|vpn)[\s\-])(?:<<passwords>>)"
-    r"(?:\s(?:is|ist|lautet|est|es|è|é)(?:\snow)?:?|:)\s"
-    r"([a-z]{5,32})(?:[.,;!](?:\s|$)|\s?$|\s?\n|\s(?:and|und|et|y|e|en)\s)"
-)
-_POINTED = re.compile(r"\w+\.\w*[A-Za-z]\d\d+")
-# `changé le mot de passe en …`, `Passwort auf … gesetzt`
-_TO = r"(?:<<passwords>>)\s(?:(?:[^\n.:!?]{0,48}\s)??(?:auf|in|en|par|para|por|naar|from|von)|a)\s[\"'`]?"
-_CHANGED_TO = compile_words(rf"(?i){_TO}([^\s\"'`<>()]+)")
-_CHANGE = compile_words(r"(?i)\b(?:<<changed>>)")
-_INNER = re.compile(r"[A-Za-z]\d+[\W_]?[A-Za-z]|\w[!@#$%^&*+~?]\w")
 
 
 def _passwords(normalized: NormalizedText) -> Iterator[Match]:

@@ -1,4 +1,5 @@
-"""Decodes base64 in both alphabets (RFC 4648, sections 4 and 5), padded or not, of UTF-8 or UTF-16 text.
+"""Decodes base64 in both alphabets (RFC 4648, sections 4 and 5), padded or not, of UTF-8 or UTF-16 text; and base32
+(section 6), in capitals or lower case.
 
 A run counts only if all of it decodes to text; images, keys and hashes stay as they are. A finding covers all of a
 short run, and the groups of four characters that contain it in a longer one.
@@ -49,6 +50,11 @@ _MIN_LINE = 32
 _BREAK_PREFILTER = rf"{_ANY}{{{_MIN_LINE}}}([ \t>|]*\r?\n[ \t>|]*){_ANY}{{4}}"
 _BROKEN = compile_pattern(_BREAK_PREFILTER)
 _NOT_ASCII = bytes(range(0x80, 0x100))
+# In lower case, most words are shorter.
+_RUN_32 = "(?:[A-Z2-7]{12,}|[a-z2-7]{16,})={0,6}"
+_BASE32 = compile_pattern(_RUN_32)
+# Python reads numbers of base 32, in digits of its own, much faster than `b32decode` decodes.
+_TO_DIGITS = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", b"0123456789abcdefghijklmnopqrstuv")
 
 
 def _base64_edits(data: bytes, detected: DetectedSpans, likely: Expression = _LIKELY) -> Iterator[Edit]:
@@ -149,9 +155,23 @@ def _bytes(run: bytes) -> bytes:
         return b""
 
 
+def _base32_edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
+    """Decodes base32. Up to seven preceding letters may belong to another word."""
+    for run in _BASE32.finditer(data):
+        start, end = run.span()
+        for begin in range(start, start + 8):
+            digits = data[begin:end].rstrip(b"=").upper().translate(_TO_DIGITS)
+            size, rest = divmod(len(digits) * 5, 8)
+            raw = (int(digits, 32) >> rest).to_bytes(size)
+            if is_text(raw):
+                yield Edit(begin, end, raw, 0.0, None if end - begin <= _MAX_WHOLE else (8, 5))
+                break
+
+
 DEOBFUSCATION = Deobfuscation("base64", RewriteKind.UNPACK, _PREFILTER, _base64_edits)
 FOR_KNOWN_VALUES = Deobfuscation(
     "base64_known_values", RewriteKind.UNPACK, _PREFILTER_OF_WORDS, partial(_base64_edits, likely=_LIKELY_WORDS)
 )
 """Also decodes text beyond ASCII."""
 WRAPPED_LINES = Deobfuscation("base64_lines", RewriteKind.JOIN, _BREAK_PREFILTER, _join_lines, b"\n")
+BASE32 = Deobfuscation("base32_known_values", RewriteKind.UNPACK, _RUN_32, _base32_edits)

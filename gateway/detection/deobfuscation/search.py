@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from gateway.detection.deobfuscation import (
-    base32,
     base64,
     compatibility_characters,
     confusables,
@@ -59,7 +58,7 @@ FOR_KNOWN_VALUES: tuple[Deobfuscation, ...] = (
     mail_encodings.QUOTED_PRINTABLE,
     base64.FOR_KNOWN_VALUES,
     base64.WRAPPED_LINES,
-    base32.FOR_KNOWN_VALUES,
+    base64.BASE32,
     hexadecimal.FOR_KNOWN_VALUES,
     markup.FOR_KNOWN_VALUES,
     confusables.DEOBFUSCATION,

@@ -4,9 +4,8 @@
     units       what the student reads: units of text and their features
     cascade     decides what the transformer reads after it
     inference   runs models: the student, which reads everything, and the transformer
-    classes     turns probabilities into token labels
     spans       turns token labels into spans
-    engine      runs a token classification model on overlapping windows of word pieces
+    engine      runs a token classification model on overlapping windows of word pieces, and labels each
     builtin     the two models that ship with the gateway
 
 `training/` trains the model. `recognizers/person_name.py` finds names announced by context. Importing `finder` does not

@@ -1,4 +1,4 @@
-"""Finds passwords on command lines. Rules: `command_lines.toml`."""
+"""Finds passwords on command lines and in what programs print. Rules: `command_lines.toml`, `printed.toml`."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,7 @@ from gateway.detection.normalized_text import NormalizedText
 from gateway.detection.recognizer import Match, compile_pattern
 from gateway.detection.recognizers.secrets import _value_checks as checks
 from gateway.detection.recognizers.secrets import _value_classifier as values
-from gateway.detection.recognizers.secrets._locator import span_of, table
+from gateway.detection.recognizers.secrets._locator import checked, span_of, table
 
 _USER = compile_pattern(
     r"(?:\s-u|--(?:proxy-)?user|-[a-zA-Z]{1,4}u|\b(?:https?|xh) -a)(?:[ \t]{1,4}|=)"
@@ -14,6 +14,10 @@ _USER = compile_pattern(
 )
 _LOGIN_TOOL = compile_pattern(r"(?i)\b(?:curl|wget|https?|xh|httpie)\b")
 _LONGEST_PAIR, _NEAR = 512, 600
+_LISTED = compile_pattern(r"\bchpasswd\b[^\n]*\n")
+_ACCOUNT = compile_pattern(r"[ \t\-\"']*[a-z_][\w.\-]*:([^\s:\"']+)[\"']?[ \t]*\r?(?:\n|$)")
+_OTHER = compile_pattern(r"[ \t]*(?:\w+:(?:[ \t][^\n]*)?)?\r?\n")
+_MOST_LINES = 64
 
 
 def _users(normalized: NormalizedText) -> Iterator[Match]:
@@ -38,4 +42,20 @@ def _is_pair(user: str, password: str) -> bool:
     return len(password) >= 4 and not password.startswith("//") and (password != user)
 
 
-RECOGNIZERS = (table("command_lines", {"users": _users}),)
+def _listed(normalized: NormalizedText) -> Iterator[Match]:
+    """`user:password`, line by line; words that have a place of their own in such a list are stepped over."""
+    data = normalized.data
+    at = 0
+    while (head := _LISTED.search(data, at)) is not None:
+        at = head.end()
+        for _ in range(_MOST_LINES):
+            if (account := _ACCOUNT.match(data, at)) is not None:
+                yield from checked(normalized, *account.span(1), checks.mixed, 0.75)
+                at = account.end()
+            elif (other := _OTHER.match(data, at)) is not None:
+                at = other.end()
+            else:
+                break
+
+
+RECOGNIZERS = (table("command_lines", {"users": _users}), table("printed", {"listed": _listed}))

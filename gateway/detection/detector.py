@@ -96,19 +96,15 @@ class Detector(Finder):
     def check(self) -> None:
         """Runs the recognizers' own examples, which also builds RE2's automata. Raises DefinitionError if one fails."""
         for recognizer in self.recognizers:
-            self._check(recognizer)
-
-    def _check(self, recognizer: Recognizer) -> None:
-        for number, example in enumerate(recognizer.examples):
-            start = example.text.find(example.value)
-            wanted = (example.type or recognizer.types[0].name, start, start + len(example.value))
-            scores = [one.score for one in self.detect(example.text) if (one.type, one.start, one.end) == wanted]
-            if not scores or scores[0] < example.score:
-                raise DefinitionError(f"{recognizer.id!r} does not find the value in its example {number}.")
-        names = {one.name for one in recognizer.types}
-        for number, text in enumerate(recognizer.counter_examples):
-            if any(one.recognizer == recognizer.id and one.type in names for one in self.detect(text)):
-                raise DefinitionError(f"{recognizer.id!r} matches its counter-example {number}.")
+            for number, example in enumerate(recognizer.examples):
+                start = example.text.find(example.value)
+                wanted = (example.type or recognizer.types[0].name, start, start + len(example.value))
+                scores = [one.score for one in self.detect(example.text) if (one.type, one.start, one.end) == wanted]
+                if not scores or scores[0] < example.score:
+                    raise DefinitionError(f"{recognizer.id!r} does not find the value in its example {number}.")
+            for number, text in enumerate(recognizer.counter_examples):
+                if any(one.recognizer == recognizer.id for one in self.detect(text)):
+                    raise DefinitionError(f"{recognizer.id!r} matches its counter-example {number}.")
 
 
 @cache

@@ -5,7 +5,7 @@ Most lines end between words. A line break is removed only inside an apparent to
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from string import ascii_letters, digits
 
 from gateway.detection.alphabet import LETTERS
@@ -111,14 +111,11 @@ def _is_cut(kind: str, before: bytes, after: bytes) -> bool:
     return kind == "IP_ADDRESS" and _IPV6.match(after) is not None
 
 
-def _wrapping_edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
-    return _breaks(data, _CompleteValues(detected))
-
-
 def _breaks(data: bytes, complete: _CompleteValues) -> Iterator[Edit]:
     """Yields edits for breaks. Joins consecutive breaks of one value, so that its total length decides."""
     at = 0
-    joined = _Joined()
+    joined: list[Edit] = []
+    text = b""
     while found := _BREAKS.search(data, at):
         gap = _GAP.search(data, found.start(), found.end())
         if gap is None:
@@ -139,32 +136,18 @@ def _breaks(data: bytes, complete: _CompleteValues) -> Iterator[Edit]:
             continue
         if not _LETTER.search(before + after) and in_table(data, start, end):
             continue
-        edit = Edit(start, end, _joiner(data, start, before, after), min_score)
-        if start - len(before) != joined.end:
-            yield from joined.edits()
-            joined = _Joined(before)
-        joined.add(edit, after)
-    yield from joined.edits()
+        if not joined or start - len(before) != joined[-1].end:
+            yield from _credible(joined, text)
+            joined, text = [], before
+        joined.append(Edit(start, end, _joiner(data, start, before, after), min_score))
+        text += after
+    yield from _credible(joined, text)
 
 
-class _Joined:
-    """The breaks of one value, and its text."""
-
-    def __init__(self, before: bytes = b"") -> None:
-        self._text = before
-        self._edits: list[Edit] = []
-        self.end = -1
-
-    def add(self, edit: Edit, after: bytes) -> None:
-        self._edits.append(edit)
-        self._text += after
-        self.end = edit.end
-
-    def edits(self) -> Iterator[Edit]:
-        least = 0.0
-        if not _LETTER.search(self._text):
-            least = 0.7 if len(self._text) > _MAX_LOCAL_NUMBER else 0.8
-        return (edit._replace(min_score=max(edit.min_score, least)) for edit in self._edits)
+def _credible(edits: Sequence[Edit], text: bytes) -> Iterator[Edit]:
+    """Yields the edits within one value; one without letters needs a higher score."""
+    least = 0.0 if _LETTER.search(text) else 0.7 if len(text) > _MAX_LOCAL_NUMBER else 0.8
+    return (edit._replace(min_score=max(edit.min_score, least)) for edit in edits)
 
 
 def _hyphenated_edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
@@ -243,7 +226,9 @@ def _joiner(data: bytes, start: int, before: bytes, after: bytes) -> bytes:
     return b" " if len(line) > 1 and len(before) > 1 and len(line[-2]) == len(before) and line[-2].isalnum() else b""
 
 
-DEOBFUSCATION = Deobfuscation("line_wrapping", RewriteKind.JOIN, _PREFILTER, _wrapping_edits, b"\n")
+DEOBFUSCATION = Deobfuscation(
+    "line_wrapping", RewriteKind.JOIN, _PREFILTER, lambda data, found: _breaks(data, _CompleteValues(found)), b"\n"
+)
 HYPHENATED_LINES = Deobfuscation("hyphenation", RewriteKind.UNHYPHEN, _HYPHENATION, _hyphenated_edits, b"\n")
 FOR_KNOWN_VALUES = Deobfuscation(
     "hyphenation_known_values", RewriteKind.UNHYPHEN, _HYPHENATION, replacement(_HYPHENATION, b""), b"\n"

@@ -95,30 +95,16 @@ def _find_runs(data: bytes, prefilter: Expression, run: Expression) -> Iterator[
 
 def _remove_separators(data: bytes, start: int, end: int, separator: re.Pattern[bytes]) -> Iterator[Edit]:
     """Yields edits that remove the separators, except for one space between words."""
-    min_score = _min_score(data, start, end)
-    if min_score is None:
+    run = data[start:end]
+    min_score = 0.6 if run.translate(None, _NO_LETTERS) else 0.7
+    if min_score > 0.6 and in_table(data, start, end):
         return
-    whole = _single_edit(data, start, end, min_score)
-    if whole is not None:
-        yield whole
+    # The same separator at every second byte.
+    if len(run) % 2 and run.isascii() and run[1::2].count(run[1:2]) == len(run) // 2:
+        yield Edit(start, end, run[::2], min_score, (2, 1), 1)
         return
     for found in separator.finditer(data, start, end):
         yield Edit(found.start(), found.end(), b" " if separator is _BLANK and len(found[0]) > 1 else b"", min_score)
-
-
-def _single_edit(data: bytes, start: int, end: int, min_score: float) -> Edit | None:
-    """Returns a single edit for a run with the same separator at every second byte, else None."""
-    run = data[start:end]
-    if len(run) % 2 and run.isascii() and run[1::2].count(run[1:2]) == len(run) // 2:
-        return Edit(start, end, run[::2], min_score, (2, 1), 1)
-    return None
-
-
-def _min_score(data: bytes, start: int, end: int) -> float | None:
-    """Returns the minimum score for findings, or None in a table of numbers."""
-    if data[start:end].translate(None, _NO_LETTERS):
-        return 0.6
-    return None if in_table(data, start, end) else 0.7
 
 
 def in_table(data: bytes, start: int, end: int) -> bool:

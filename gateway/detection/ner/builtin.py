@@ -208,7 +208,9 @@ class BuiltinModel(TokenClassifier):
             return
         if one.type == "PERSON" and (is_label(text, one) or is_goods(text, one)):
             return
-        if one.type == "USERNAME" and _is_technical(text, one.start, one.end):
+        if one.type == "USERNAME" and (
+            _CODE_SUFFIX.match(text, one.end) or _CODE_PREFIX.search(text, max(0, one.start - _BEFORE), one.start)
+        ):
             return
         if one.type in _WORD_TYPES and self._is_programs(text, one):
             return
@@ -254,17 +256,14 @@ class BuiltinModel(TokenClassifier):
             return False
         return self._ordinary.is_identifier(value) or _MEMBER.fullmatch(text, before, one.end) is not None
 
-    def _names_nobody(self, value: str) -> bool:
-        """Whether a value consists of ordinary words, or of those of places."""
-        return self._ordinary.covers(value) or self._nobody.covers(value)
-
     def _without_ordinary_cells(self, text: str, one: Entity) -> Iterator[Entity]:
         """Removes neighbouring cells and lines of ordinary words, and places, from a person or user name."""
         limit = 1.0 if one.type in _PRIMARY_TYPES else _MAX_SECONDARY_SCORE
         cells = [
             (one.start + cell.start(), one.start + cell.end()) for cell in _CELL.finditer(text[one.start : one.end])
         ]
-        names = [(start, end) for start, end in cells if not self._names_nobody(text[start:end])]
+        lists = (self._ordinary, self._nobody)
+        names = [(start, end) for start, end in cells if not any(one.covers(text[start:end]) for one in lists)]
         for start, end in names if len(names) < len(cells) else [(one.start, one.end)]:
             yield one._replace(start=start, end=end, score=min(one.score, limit))
 
@@ -276,10 +275,3 @@ def _with_whole_numbers(text: str, one: Entity) -> Entity:
         if found.start() < one.end and one.start < found.end():
             one = one._replace(start=min(one.start, found.start()), end=max(one.end, found.end()))
     return one
-
-
-def _is_technical(text: str, start: int, end: int) -> bool:
-    return (
-        _CODE_SUFFIX.match(text, end) is not None
-        or _CODE_PREFIX.search(text, max(0, start - _BEFORE), start) is not None
-    )

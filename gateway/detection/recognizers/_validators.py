@@ -8,6 +8,7 @@ import base64
 import binascii
 import json
 import re
+from collections.abc import Callable
 from hashlib import sha256
 from zlib import crc32
 
@@ -70,12 +71,11 @@ def _year(value: str) -> bool:
     return len(value) == 4 and 1800 <= int(value) <= 2099
 
 
-def ssn(value: str) -> bool | None:
-    return None if len(separators(value)) == 1 and is_number("US_SSN", digits_of(value)) else False
+def _of_form(name: str) -> Callable[[str], bool | None]:
+    return lambda value: None if len(separators(value)) == 1 and is_number(name, digits_of(value)) else False
 
 
-def itin(value: str) -> bool | None:
-    return None if len(separators(value)) == 1 and is_number("US_ITIN", digits_of(value)) else False
+ssn, itin = _of_form("US_SSN"), _of_form("US_ITIN")
 
 
 def licence(value: str) -> bool | None:

@@ -42,7 +42,10 @@ def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
         at = number_end or start + 4
         if number_end is None or inside_blob(data, start, number_end):
             continue
-        if _is_valid(data[start:number_end].decode()):
+        number = data[start:number_end].decode().translate(_DROP).upper()
+        # Validates like python-stdnum, but compiles the country's expression only once.
+        form, digits = _country(number[:2])[1], (number[4:] + number[:4]).translate(_VALUES)
+        if form.match(number, 4) is not None and int(digits) % 97 == 1:
             yield Match(start, number_end, 1.0, IBAN_CODE.name)
         elif _NAMED.search(data, max(0, start - _NEAR), start):
             yield Match(start, number_end, 0.75, IBAN_CODE.name)
@@ -65,13 +68,6 @@ def _number_end(data: bytes, start: int, end: int) -> int | None:
     after = data[at : at + 1]
     glued = after.isupper() and data[start : start + 2].isupper() and data[at - 1 : at].isdigit()
     return at if glued or not after.isalnum() else None
-
-
-def _is_valid(value: str) -> bool:
-    """Validates like python-stdnum, but compiles the country's expression only once."""
-    number = value.translate(_DROP).upper()
-    _, form = _country(number[:2])
-    return form.match(number, 4) is not None and int((number[4:] + number[:4]).translate(_VALUES)) % 97 == 1
 
 
 @cache

@@ -4,7 +4,6 @@ A key with a distinctive prefix is found anywhere; one without, shortly after th
 """
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -69,10 +68,8 @@ class Key(BaseModel, extra="forbid", frozen=True):
         )
 
 
-def _from_tables() -> Iterator[PatternRecognizer]:
-    for file in sorted(Path(__file__).parent.glob("keys_*.toml")):
-        for name, content in read_toml(__file__, file.stem).items():
-            yield Key.model_validate(content).recognizer(name)
-
-
-RECOGNIZERS = tuple(_from_tables())
+RECOGNIZERS = tuple(
+    Key.model_validate(content).recognizer(name)
+    for file in sorted(Path(__file__).parent.glob("keys_*.toml"))
+    for name, content in read_toml(__file__, file.stem).items()
+)

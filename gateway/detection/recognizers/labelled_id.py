@@ -175,9 +175,10 @@ def plausible(data: bytes, start: int, end: int, *, explicit: bool) -> bool:
         return False
     if (start and data[start - 1] in _PRICE_BEFORE) or _AFTER.match(data, end):
         return False
-    if _looks_like_something_else(value):
+    others = (_CLOCK_OR_PRICE, _VERSION, _HEX, _IN_CODE, _SAMPLE)
+    if any(other.fullmatch(value) for other in others) or _is_day(value):
         return False
-    return explicit or not _year(value)
+    return explicit or not (len(value) == 4 and value.isdigit() and 1900 <= int(value) <= 2099)
 
 
 def has_enough_digits(value: bytes) -> bool:
@@ -204,18 +205,6 @@ def is_distinctive(value: bytes, *, booking: bool = False, case: bool = False) -
         return False
     capital = any(char.isupper() for char in text)
     return digits >= (6 if capital else 8) and (capital or _PARTED.search(text) is not None)
-
-
-def _year(value: str) -> bool:
-    return len(value) == 4 and value.isdigit() and 1900 <= int(value) <= 2099
-
-
-def _looks_like_something_else(value: str) -> bool:
-    if _CLOCK_OR_PRICE.fullmatch(value) or _VERSION.fullmatch(value) or _HEX.fullmatch(value):
-        return True
-    if _IN_CODE.fullmatch(value) or _SAMPLE.fullmatch(value):
-        return True
-    return _is_day(value)
 
 
 def _is_day(value: str) -> bool:

@@ -35,15 +35,10 @@ class Form:
     free: bool = False
 
 
-def _titled(words: str) -> str:
-    return "|".join(word[:1].upper() + word[1:] for word in words.split("|"))
-
-
 _DATA = read_toml(__file__)
 _WORDS = {name: "|".join(phrases(text)) for name, text in _DATA["words"].items()}
-PARTS = Expressions(
-    {**_WORDS, "titled_after_weak": _titled(_WORDS["after_weak"]), "letters": LETTERS, **_DATA["parts"]}
-)
+_TITLED = "|".join(word[:1].upper() + word[1:] for word in _WORDS["after_weak"].split("|"))
+PARTS = Expressions({**_WORDS, "titled_after_weak": _TITLED, "letters": LETTERS, **_DATA["parts"]})
 """Words and expressions of postal addresses (RE2), by name."""
 _FORMS = {name: Form(**{**row, "regex": one_line(expand(row["regex"], PARTS))}) for name, row in _DATA["forms"].items()}
 # A prefilter matches the start and the end of its forms, with anything between. Counting the words between would
@@ -146,7 +141,7 @@ def _score(form: Form, text: str, *, weak: bool) -> float | None:
     """Returns the score of the street alone, or None if it is not a street."""
     if not (form in _TYPE_FIRST or any(char.isdigit() for char in text)):
         return None
-    if form is _FIELD and not _address_in_field(text):
+    if form is _FIELD and (not _LIKE_ADDRESS.search(text.encode()) or _NO_ADDRESS.search(text.encode())):
         return None
     if form is _AFTER_NAME and _DOCTOR.match(text):
         return None
@@ -175,11 +170,6 @@ def _street_words(form: Form, text: str) -> bool:
     return not any(word[0].islower() and word not in _LINKS for word in name)
 
 
-def _address_in_field(text: str) -> bool:
-    data = text.encode()
-    return _LIKE_ADDRESS.search(data) is not None and _NO_ADDRESS.search(data) is None
-
-
 def _address_end(data: bytes, end: int) -> tuple[int, bool]:
     """Returns the end of the address whose street ends at `end`, and whether a flat, postcode or country confirms it.
 
@@ -200,9 +190,12 @@ def _address_end(data: bytes, end: int) -> tuple[int, bool]:
                 break
             at = sure = found.end()
             continue
-        if certain and data[at] in _LINE_BREAKS and (line := _own_line(data, at, limit)):
-            at = sure = line
-            continue
+        if certain and data[at] in _LINE_BREAKS:
+            # A postcode at the end of its line.
+            line = _NEXT_LINE.match(data, at, limit)
+            if line and _LINE_ENDS.match(data, line.end()):
+                at = sure = line.end()
+                continue
         gap = data[at]
         if data[at : at + 2] == b"; ":
             break
@@ -221,12 +214,6 @@ def _address_end(data: bytes, end: int) -> tuple[int, bool]:
         else:
             break
     return sure, certain
-
-
-def _own_line(data: bytes, at: int, limit: int) -> int | None:
-    """Returns the end of a postcode at the end of its line, else None."""
-    line = _NEXT_LINE.match(data, at, limit)
-    return line.end() if line and _LINE_ENDS.match(data, line.end()) else None
 
 
 def _whole_words(data: bytes, start: int, end: int) -> int:

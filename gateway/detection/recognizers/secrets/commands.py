@@ -1,4 +1,4 @@
-"""Finds passwords on command lines and in what programs print. Rules: `command_lines.toml`, `printed.toml`."""
+"""Finds passwords on command lines and in what commands print. Rules: `command_lines.toml`, `printed.toml`."""
 
 from collections.abc import Iterator
 

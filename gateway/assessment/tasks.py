@@ -1,15 +1,16 @@
 """Categorizes what a request asks for, by its task description or else by its text.
 
-Of a text, only the beginning and the end of the last messages are read, where instructions usually are. Each word is
-looked up once, so the cost depends only on the number of words read, which is bounded. The words are in `tasks.toml`.
+Of a text, only the beginning and the end of the last messages are read, where instructions usually are, so the cost is
+bounded. The words are in `tasks.toml`.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from gateway.detection.data_files import read_toml
+from gateway.detection.prefilter import PatternSet
 
 _WORDS: dict[str, Any] = read_toml(__file__)
 CATEGORIES: dict[str, str] = _WORDS["categories"]
@@ -22,7 +23,6 @@ _END_MOST = 240
 """Characters read of a task, and of each end of a message."""
 _MESSAGES = 2
 _GAP_MOST = 12
-_STEM = 4
 _WORD = re.compile(r"[^\W_]+|[!?.](?!\S)|\n\s*\n|[？¿。！]")
 _STOPS = frozenset("!?.\n？¿。！")
 """The first characters of the tokens that end a sentence."""
@@ -40,109 +40,44 @@ class Reading:
     needs: frozenset[str]
 
 
-type _Places = tuple[tuple[str, ...], ...]
-
-# Too common to index a phrase by.
-_COMMON = frozenset(
-    "a all are as at check de del do el en for how i in is it la las le les los my o of on or que some that the this to"
-    " un una with work you your".split()
-)
-
-
-class _Vocabulary:
-    """Indexed word lists."""
-
-    def __init__(self, lists: Mapping[str, str]) -> None:
-        self._words: dict[str, set[str]] = {}
-        self._stems: dict[str, list[tuple[str, str]]] = {}
-        self._phrases: dict[str, list[tuple[_Places, _Places, str]]] = {}
-        self._parts: list[tuple[str, str]] = []
-        self._ascii_parts: list[tuple[str, str]] = []
-        for name, entries in lists.items():
-            for entry in entries.split():
-                self._add(name, entry)
-
-    def _add(self, name: str, entry: str) -> None:
-        if entry.startswith("~"):
-            self._parts.append((entry[1:], name))
-            if entry.isascii():
-                self._ascii_parts.append((entry[1:], name))
-        elif "+" in entry:
-            places = tuple(tuple(place.split("|")) for place in entry.split("+"))
-            rare = next((at for at, place in enumerate(places) if _is_rare(place)), 0)
-            for word in places[rare]:
-                # Matches the words before it backwards and the words after it forwards.
-                self._phrases.setdefault(word, []).append((places[:rare][::-1], places[rare + 1 :], name))
-        elif entry.endswith("*"):
-            self._stems.setdefault(entry[:_STEM], []).append((entry[:-1], name))
-        else:
-            self._words.setdefault(entry, set()).add(name)
-
-    def find(self, text: str, words: Sequence[str]) -> set[str]:
-        """Returns the lists with an entry in `text`. `words` are its words and ends of sentences, in lower case."""
-        found: set[str] = set()
-        distinct = set(words)
-        for word in distinct & self._words.keys():
-            found |= self._words[word]
-        for word in distinct:
-            for stem, name in self._stems.get(word[:_STEM], ()):
-                if name not in found and word.startswith(stem):
-                    found.add(name)
-        indexed = distinct & self._phrases.keys()
-        for at, word in enumerate(words):
-            if word not in indexed:
-                continue
-            for before, after, name in self._phrases[word]:
-                if name not in found and _follows(after, words, at + 1, 1) and _follows(before, words, at - 1, -1):
-                    found.add(name)
-        parts = self._ascii_parts if text.isascii() else self._parts
-        found.update(name for part, name in parts if part in text)
-        return found
-
-
-def _is_rare(place: tuple[str, ...]) -> bool:
-    return place != (_GAP,) and not any(word in _COMMON or word.endswith("*") for word in place)
-
-
-def _follows(places: _Places, words: Sequence[str], at: int, step: int) -> bool:
-    """Whether the words from `at` on match the places, forwards (`step` 1) or backwards (-1)."""
-    for index, place in enumerate(places):
-        if place == (_GAP,):
-            rest = places[index + 1 :]
-            return any(_follows(rest, words, start, step) for start in _reach(words, at, step))
-        if not 0 <= at < len(words) or not any(_is(words[at], alternative) for alternative in place):
-            return False
-        at += step
-    return True
-
-
-def _reach(words: Sequence[str], at: int, step: int) -> Iterable[int]:
-    for start in range(at, at + step * (_GAP_MOST + 1), step):
-        if not 0 <= start < len(words) or words[start][0] in _STOPS:
-            return
-        yield start
-
-
-def _is(word: str, alternative: str) -> bool:
-    return word.startswith(alternative[:-1]) if alternative.endswith("*") else word == alternative
-
-
 _NEED = "need:"
-_VOCABULARY = _Vocabulary({**CATEGORIES, **{_NEED + name: words for name, words in _NEEDS_VALUE.items()}})
+_LISTS = {**CATEGORIES, **{_NEED + name: words for name, words in _NEEDS_VALUE.items()}}
+_MEMORY = 16 << 20
+
+
+def _expression(entry: str) -> str:
+    """Translates an entry of a list to an expression over words that are each followed by a space."""
+    places: list[str] = []
+    for place in entry.split("+"):
+        words = "|".join(f"{word[:-1]}[^ ]*" if word.endswith("*") else word for word in place.split("|"))
+        places.append(f"(?:[^\n ]+ ){{0,{_GAP_MOST}}}" if place == _GAP else f"(?:{words}) ")
+    return "".join(places)
+
+
+_PARTS = [(entry[1:], name) for name, entries in _LISTS.items() for entry in entries.split() if entry.startswith("~")]
+_ENTRIES = {name: [entry for entry in entries.split() if not entry.startswith("~")] for name, entries in _LISTS.items()}
+_NAMES = [name for name, entries in _ENTRIES.items() if entries]
+_SEARCH = PatternSet([f" (?:{'|'.join(map(_expression, _ENTRIES[name]))})" for name in _NAMES], memory=_MEMORY)
+
+
+def _find(text: str, words: Sequence[str]) -> set[str]:
+    """Returns the lists with an entry in `text`. `words` are its words and ends of sentences, in lower case."""
+    joined = " " + "".join("\n " if word[0] in _STOPS else f"{word} " for word in words)
+    return {_NAMES[hit] for hit in _SEARCH.hits(joined.encode())} | {name for part, name in _PARTS if part in text}
 
 
 def read_task(task: str | None, texts: Sequence[str]) -> Reading:
     """Reads `task`, or the instructions in `texts` if it is missing or blank."""
     text = (task[:_TASK_MOST] if task and not task.isspace() else _instructions(texts)).lower()
     words = _WORD.findall(text)
-    found = _VOCABULARY.find(text, words)
+    found = _find(text, words)
     if not found & _ACTIONS and _asks(words):
         found.add("answer")
     categories = tuple(name for name in CATEGORIES if name in found)
     if not task or task.isspace():
         # Without a task, the words for one may be those of a document or of code.
         text = _CODE_LINE.sub("\n\n", text)
-        found &= _VOCABULARY.find(text, [*_requests(_WORD.findall(text))])
+        found &= _find(text, [*_requests(_WORD.findall(text))])
     needs = {name for name in _NEEDS_VALUE if _NEED + name in found} | found & {"verify"}
     return Reading(categories, frozenset(needs))
 

@@ -19,44 +19,9 @@ from gateway.api.error_handlers import add_error_handlers
 from gateway.api.model_lists import found, listed, model_lists
 from gateway.api.openapi import add_docs, operation_id
 from gateway.api.routing import EveryAnswer, NativeRoute, caller_of
-from gateway.api.schemas.chat import ChatReply, ChatRequest, ModelListReply, ModelReply
-from gateway.api.schemas.governance import (
-    OPERATORS_ONLY,
-    HealthReply,
-    KeyUseListReply,
-    PolicyListReply,
-    PolicyReply,
-    PolicyRequest,
-    SettlementReply,
-    UsageReply,
-)
+from gateway.api.schemas import chat, governance, receipts, text
 from gateway.api.schemas.operations import documented
 from gateway.api.schemas.parts import DocumentedAs, SessionCredentials
-from gateway.api.schemas.receipts import (
-    AnchorReply,
-    DamagedReceiptReply,
-    FindReceiptsRequest,
-    FoundReceiptsReply,
-    ReceiptListReply,
-    ReceiptReply,
-    VerificationReply,
-)
-from gateway.api.schemas.text import (
-    AnalyzeReply,
-    AnalyzeRequest,
-    ExtendSessionReply,
-    ExtendSessionRequest,
-    PlaygroundReply,
-    PlaygroundRequest,
-    ProtectReply,
-    ProtectRequest,
-    ReconstructReply,
-    ReconstructRequest,
-    RevokeSessionReply,
-    SessionRequest,
-    ShardReply,
-    ShardRequest,
-)
 from gateway.api.server_logs import keep_private
 from gateway.api.settlement import settlement_state
 from gateway.auth.key_audit import read_uses
@@ -115,8 +80,8 @@ type ModelName = Annotated[
 ]
 type RequestId = Annotated[str, Path(min_length=1, max_length=128, description="`request_id` of a response.")]
 type AuthenticatedCaller = Annotated[Caller, Depends(caller_of)]
-type ChatBody = Annotated[dict[str, Any], Body(), DocumentedAs(ChatRequest)]
-type PolicyBody = Annotated[dict[str, Any], Body(), DocumentedAs(PolicyRequest)]
+type ChatBody = Annotated[dict[str, Any], Body(), DocumentedAs(chat.ChatRequest)]
+type PolicyBody = Annotated[dict[str, Any], Body(), DocumentedAs(governance.PolicyRequest)]
 
 
 def create_app(container: Container | None = None) -> FastAPI:
@@ -157,7 +122,7 @@ def create_app(container: Container | None = None) -> FastAPI:
 def _open_routes() -> APIRouter:
     router = APIRouter()
 
-    @router.get("/healthz", **documented("healthz", HealthReply))
+    @router.get("/healthz", **documented("healthz", governance.HealthReply))
     async def healthz(request: Request) -> Response:
         _container(request).check()
         return _json({"status": "ok", "version": __version__})
@@ -168,8 +133,8 @@ def _open_routes() -> APIRouter:
 def _native_routes() -> APIRouter:
     router = APIRouter(prefix="/v1", route_class=NativeRoute)
 
-    @router.post("/analyze", **documented("analyze", AnalyzeReply))
-    async def analyze(request: Request, caller: AuthenticatedCaller, body: AnalyzeRequest) -> Response:
+    @router.post("/analyze", **documented("analyze", text.AnalyzeReply))
+    async def analyze(request: Request, caller: AuthenticatedCaller, body: text.AnalyzeRequest) -> Response:
         done = await _container(request).operations.analyze(_question(body), caller)
         return _json(
             {
@@ -183,8 +148,8 @@ def _native_routes() -> APIRouter:
             }
         )
 
-    @router.post("/protect", **documented("protect", ProtectReply))
-    async def protect(request: Request, caller: AuthenticatedCaller, body: ProtectRequest) -> Response:
+    @router.post("/protect", **documented("protect", text.ProtectReply))
+    async def protect(request: Request, caller: AuthenticatedCaller, body: text.ProtectRequest) -> Response:
         done = await _container(request).operations.protect(
             _question(body),
             caller,
@@ -201,8 +166,8 @@ def _native_routes() -> APIRouter:
             }
         )
 
-    @router.post("/reconstruct", **documented("reconstruct", ReconstructReply))
-    async def reconstruct(request: Request, caller: AuthenticatedCaller, body: ReconstructRequest) -> Response:
+    @router.post("/reconstruct", **documented("reconstruct", text.ReconstructReply))
+    async def reconstruct(request: Request, caller: AuthenticatedCaller, body: text.ReconstructRequest) -> Response:
         given = body.model_fields_set & {"text", "content"}
         if len(given) != 1:
             raise Unprocessable("Send exactly one of `text` and `content`.", param="text")
@@ -214,8 +179,8 @@ def _native_routes() -> APIRouter:
         reply |= {"unresolved": list(done.unresolved), "receipt": shown_to(caller, done.receipt.as_dict())}
         return _json(reply)
 
-    @router.post("/shard", **documented("shard", ShardReply))
-    async def shard(request: Request, caller: AuthenticatedCaller, body: ShardRequest) -> Response:
+    @router.post("/shard", **documented("shard", text.ShardReply))
+    async def shard(request: Request, caller: AuthenticatedCaller, body: text.ShardRequest) -> Response:
         done = await _container(request).operations.shard(
             _question(body),
             caller,
@@ -232,34 +197,36 @@ def _native_routes() -> APIRouter:
             }
         )
 
-    @router.post("/sessions/extend", **documented("extend_session", ExtendSessionReply))
-    async def extend_session(request: Request, caller: AuthenticatedCaller, body: ExtendSessionRequest) -> Response:
+    @router.post("/sessions/extend", **documented("extend_session", text.ExtendSessionReply))
+    async def extend_session(
+        request: Request, caller: AuthenticatedCaller, body: text.ExtendSessionRequest
+    ) -> Response:
         operations = _container(request).operations
         grant = await operations.extend(_credentials(body.session), caller, body.session_ttl_seconds)
         return _json({"request_id": request.state.request_id, "session": _session_member(grant)})
 
-    @router.post("/sessions/revoke", **documented("revoke_session", RevokeSessionReply))
-    async def revoke_session(request: Request, caller: AuthenticatedCaller, body: SessionRequest) -> Response:
+    @router.post("/sessions/revoke", **documented("revoke_session", text.RevokeSessionReply))
+    async def revoke_session(request: Request, caller: AuthenticatedCaller, body: text.SessionRequest) -> Response:
         await _container(request).operations.revoke(_credentials(body.session), caller)
         revoked = {"session_id": body.session.session_id, "revoked": True}
         return _json({"request_id": request.state.request_id, **revoked})
 
-    @router.post("/playground/run", **documented("playground", PlaygroundReply))
-    async def playground(request: Request, caller: AuthenticatedCaller, body: PlaygroundRequest) -> Response:
+    @router.post("/playground/run", **documented("playground", text.PlaygroundReply))
+    async def playground(request: Request, caller: AuthenticatedCaller, body: text.PlaygroundRequest) -> Response:
         exchange, answer = await _container(request).chat.playground(_question(body), caller)
         _report_exchange(request, exchange)
         return _json(answer)
 
-    @router.get("/models", **documented("models", ModelListReply))
+    @router.get("/models", **documented("models", chat.ModelListReply))
     async def models(request: Request) -> Response:
         return await listed(request, family_of(request.headers.raw))
 
-    @router.get("/models/{model:path}", **documented("model", ModelReply))
+    @router.get("/models/{model:path}", **documented("model", chat.ModelReply))
     async def model(request: Request, model: ModelName) -> Response:
         return found(request, model, family_of(request.headers.raw))
 
-    @router.post("/chat/completions", **documented("chat", ChatReply))
-    async def chat(request: Request, caller: AuthenticatedCaller, body: ChatBody) -> Response:
+    @router.post("/chat/completions", **documented("chat", chat.ChatReply))
+    async def chat_completions(request: Request, caller: AuthenticatedCaller, body: ChatBody) -> Response:
         container, path = _container(request), request.url.path
         wire = container.wires.serving("POST", path)
         if wire is None:
@@ -271,7 +238,7 @@ def _native_routes() -> APIRouter:
         media_type = "text/event-stream" if is_stream else "application/json"
         return Response(answer, status, answer_headers(exchange.receipt.ref), media_type=media_type)
 
-    @router.get("/policies", **documented("policies", PolicyListReply))
+    @router.get("/policies", **documented("policies", governance.PolicyListReply))
     async def policies(
         request: Request, caller: AuthenticatedCaller, limit: Limit = 50, offset: Offset = 0
     ) -> Response:
@@ -279,56 +246,56 @@ def _native_routes() -> APIRouter:
         data = [_policy(policy, caller) for policy in found[offset : offset + limit]]
         return _json(_page(data, len(found), limit, offset))
 
-    @router.get("/policies/{policy_id}", **documented("policy", PolicyReply))
+    @router.get("/policies/{policy_id}", **documented("policy", governance.PolicyReply))
     async def policy(request: Request, caller: AuthenticatedCaller, policy_id: PolicyId, hash: PolicyHash) -> Response:
         policies = _container(request).policies
         found = policies.by_hash(hash, policy_id) if hash else policies.get(policy_id)
         return _json(_policy(found, caller))
 
-    @router.post("/policies", **documented("create_policy", PolicyReply))
+    @router.post("/policies", **documented("create_policy", governance.PolicyReply))
     async def create_policy(request: Request, body: PolicyBody) -> Response:
         made = await _container(request).policies.create(body)
         headers = {"location": f"/v1/policies/{made.id}"}
         return Response(dump(made.document), 201, headers, media_type="application/json")
 
-    @router.get("/receipts", **documented("receipts", ReceiptListReply))
-    async def receipts(
+    @router.get("/receipts", **documented("receipts", receipts.ReceiptListReply))
+    async def list_receipts(
         request: Request, caller: AuthenticatedCaller, limit: Limit = 50, offset: Offset = 0
     ) -> Response:
         rows, total = await _container(request).receipts.list(caller, limit, offset)
         return _json(_page([shown_to(caller, row.as_dict()) for row in rows], total, limit, offset))
 
-    @router.post("/receipt-search", **documented("find_receipts", FoundReceiptsReply))
+    @router.post("/receipt-search", **documented("find_receipts", receipts.FoundReceiptsReply))
     async def find_receipts(
-        request: Request, body: FindReceiptsRequest, limit: Limit = 50, offset: Offset = 0
+        request: Request, body: receipts.FindReceiptsRequest, limit: Limit = 50, offset: Offset = 0
     ) -> Response:
         container = _container(request)
         found = await container.receipts.find(container.value_digests.sought(body.value), limit, offset)
         rows = [row.as_dict() for row in found.receipts]
         return _json({**_page(rows, found.total, limit, offset), "complete": found.complete})
 
-    @router.get("/receipts/{request_id}", **documented("receipt", ReceiptReply | DamagedReceiptReply))
+    @router.get("/receipts/{request_id}", **documented("receipt", receipts.ReceiptReply | receipts.DamagedReceiptReply))
     async def receipt(request: Request, caller: AuthenticatedCaller, request_id: RequestId) -> Response:
         return _json(shown_to(caller, (await _container(request).receipts.get(request_id, caller)).as_dict()))
 
-    @router.get("/receipts/{request_id}/verify", **documented("verify", VerificationReply))
+    @router.get("/receipts/{request_id}/verify", **documented("verify", receipts.VerificationReply))
     async def verify(request: Request, caller: AuthenticatedCaller, request_id: RequestId) -> Response:
         return _json(shown_to(caller, (await _container(request).verify(request_id, caller)).as_dict()))
 
-    @router.get("/receipts/{request_id}/anchor-payload", **documented("anchor", AnchorReply))
+    @router.get("/receipts/{request_id}/anchor-payload", **documented("anchor", receipts.AnchorReply))
     async def anchor(request: Request, caller: AuthenticatedCaller, request_id: RequestId) -> Response:
         return _json(shown_to(caller, await _container(request).receipts.anchor_payload(request_id, caller)))
 
-    @router.get("/usage", **documented("usage", UsageReply))
+    @router.get("/usage", **documented("usage", governance.UsageReply))
     async def meters(request: Request) -> Response:
         return _json(await usage(_container(request).store))
 
-    @router.get("/keys/audit", **documented("key_audit", KeyUseListReply))
+    @router.get("/keys/audit", **documented("key_audit", governance.KeyUseListReply))
     async def key_audit(request: Request, limit: Limit = 50, offset: Offset = 0) -> Response:
         data, total = await _container(request).store.read(lambda stored: read_uses(stored, limit, offset))
         return _json(_page(data, total, limit, offset))
 
-    @router.get("/payments/x402", **documented("settlement", SettlementReply))
+    @router.get("/payments/x402", **documented("settlement", governance.SettlementReply))
     async def settlement() -> Response:
         return _json(settlement_state())
 
@@ -347,7 +314,7 @@ def _report_exchange(request: Request, exchange: Exchange) -> None:
         request.state.guard = exchange.verdict.action
 
 
-def _question(body: AnalyzeRequest) -> Question:
+def _question(body: text.AnalyzeRequest) -> Question:
     return Question(body.text, body.task, body.policy_id, body.privacy_mode)
 
 
@@ -357,7 +324,7 @@ def _credentials(session: SessionCredentials) -> tuple[str, str]:
 
 def _policy(policy: Policy, caller: Caller) -> dict[str, Any]:
     """Returns what the caller may see of a policy: terms and patterns are often a company's secrets."""
-    hidden = frozenset[str]() if caller.scope is Scope.OPERATOR else OPERATORS_ONLY
+    hidden = frozenset[str]() if caller.scope is Scope.OPERATOR else governance.OPERATORS_ONLY
     return {name: member for name, member in policy.document.items() if name not in hidden or not member}
 
 

@@ -20,7 +20,7 @@ from gateway.receipts.records import GENESIS, Body, Head, Record, decoded, make_
 from gateway.receipts.signing import Signer
 from gateway.receipts.verify import signed_checkpoint
 from gateway.store import Receipts
-from gateway.store.rows import NewRecord, NodeRow, StoredHead, ValueRow
+from gateway.store.rows import NewRecord, NodeRow, StoredHead
 
 type Filed = dict[str, tuple[str, str]]
 """The records of a request: kind -> (owner, hash)."""
@@ -65,7 +65,7 @@ class Chain:
         self._end: _End | None = None
         self._rows: list[NewRecord] = []
         self._nodes: list[NodeRow] = []
-        self._values: list[ValueRow] = []
+        self._values: list[tuple[bytes, int]] = []
         self._collected: dict[str, Filed] = {}
 
     def open(self, receipts: Receipts, remembered: Checkpoint | None, counted: int) -> None:
@@ -108,7 +108,7 @@ class Chain:
         if is_signed_by_another(note, self._signer):
             found = self._find_signer(note)
             old = self._signer.key_id
-            if found is not None and any(key.key_id == old for key in read_history(receipts, found).keys.verifiers):
+            if found is not None and any(key.key_id == old for key in read_history(receipts, found).verifiers):
                 _log.warning("the signing key was replaced: %s follows %s", found.key_id, old)
                 self._signer = found
         return self._signer
@@ -135,7 +135,7 @@ class Chain:
 
     def add_values(self, record: Record, digests: Iterable[bytes]) -> None:
         """Has the digests of values written with a record, but outside the log."""
-        self._values += [ValueRow(digest, record.sequence) for digest in digests]
+        self._values += [(digest, record.sequence) for digest in digests]
 
     def rotate(self, receipts: Receipts, id: str, new: Signer) -> Record:
         """Replaces the signing key: the old one signs the record of it, the new one all that follows."""

@@ -74,7 +74,7 @@ def _shortage(receipts: Receipts, counted: int) -> str | None:
 def _inconsistency(receipts: Receipts, remembered: Checkpoint | None, history: History) -> str | None:
     if remembered is None or remembered.size == 0:
         return None
-    if verify_checkpoint(remembered.note, history.keys) != remembered:
+    if verify_checkpoint(remembered.note, history) != remembered:
         return f"{FILE} is damaged, or not of this installation's key"
     size, head = remembered.size, receipts.head()
     if head is None:

@@ -43,7 +43,7 @@ class LogWalk:
     @property
     def keys(self) -> Keys:
         """The keys that the records read so far are signed with."""
-        return self._verifier if self.history is None else self.history.keys
+        return self.history or self._verifier
 
     @property
     def start(self) -> Start:

@@ -96,14 +96,14 @@ def verify_by_proof(
     """
     receipts, tree = stored.receipts, StoredTree(stored.receipts)
     history = read_history(receipts, verifier)
-    keys, start = history.keys, history.start.size
+    start = history.start.size
     try:
         checkpoint = latest_checkpoint(receipts, verifier)
         if (
             checkpoint.size - start <= _SHORT
             or history.fault is not None
             or remembered is None
-            or verify_checkpoint(remembered.note, keys) != remembered
+            or verify_checkpoint(remembered.note, history) != remembered
         ):
             return None
         for record in (filed.record, filed.outcome):
@@ -118,7 +118,7 @@ def verify_by_proof(
         return None
     if counted_records(stored.usage) > checkpoint.size:
         return None
-    checks = (*check_receipt(filed, keys), *(Check(name) for name in ("inclusion", "head", "checkpoint")))
+    checks = (*check_receipt(filed, history), *(Check(name) for name in ("inclusion", "head", "checkpoint")))
     state = LogState(checkpoint.size, decoded(last), checkpoint.root)
     verification = Verification(checks, state, filed.request_id)
     return verification if verification.valid else None

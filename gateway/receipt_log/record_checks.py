@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from hashlib import sha256
 from itertools import groupby
 from tempfile import TemporaryFile
-from typing import IO, NamedTuple
+from typing import IO
 
 from gateway.receipts.history import read_keys
 from gateway.receipts.signing import Keys
@@ -68,7 +68,7 @@ class RecordChecks:
     def finish(self) -> int | None:
         """Completes the checks after the last record. Returns the first number that a check fails for."""
         if (misfit := self._pairing.fault()) is not None:
-            self.fault("outcome_receipt", misfit.line, misfit.detail)
+            self.fault("outcome_receipt", *misfit)
         return min((number for number, _ in self._faults.values()), default=None)
 
     def checks(self, *names: str) -> list[Check]:
@@ -76,11 +76,8 @@ class RecordChecks:
         return [Check(name, self._faults.get(name, (0, None))[1]) for name in names]
 
 
-class Fault(NamedTuple):
-    """The first line whose record does not fit those before it, and why."""
-
-    line: int
-    detail: str
+type Fault = tuple[int, str]
+"""The first line whose record does not fit those before it, and why."""
 
 
 class Pairing:
@@ -126,11 +123,11 @@ def _misfit(entries: Iterable[bytes], *, is_part: bool) -> Fault | None:
     for entry in entries:
         line, kind, named = int(entry[_LINE], 16), entry[_KIND], entry[_KIND.stop :]
         if (receipt is not None) if kind == _RECEIPT else has_outcome:
-            return Fault(line, "the request has such a record already")
+            return (line, "the request has such a record already")
         if kind == _RECEIPT:
             receipt = named
         elif named != receipt and not (is_part and receipt is None):
-            return Fault(line, "the outcome is of no receipt before it")
+            return (line, "the outcome is of no receipt before it")
         else:
             has_outcome = True
     return None

@@ -65,7 +65,7 @@ def _signer_of(store: Store, data_dir: Path, given: SecretStr | None) -> Signer:
         # A rotation was interrupted after its record was durable.
         (data_dir / NEXT).replace(data_dir / FILE)
         signer = found
-    keys = store.read_now(lambda stored: read_history(stored.receipts, signer).keys.verifiers)
+    keys = store.read_now(lambda stored: read_history(stored.receipts, signer).verifiers)
     last = remembered.note if remembered is not None and remembered.size else ""
     if is_signed_by_another(note, signer) or all(is_signed_by_another(last, each) for each in keys):
         key = f"{FILE} in data_dir" if given is None else "signing_key"

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from gateway.receipts.records import Receipt
 from gateway.store import Receipts
-from gateway.store.rows import MORE_VALUES, ValueRow
+from gateway.store.rows import MORE_VALUES
 
 
 class SoughtValue(NamedTuple):
@@ -39,4 +39,4 @@ def use_value_key(receipts: Receipts, mark: bytes) -> None:
     bounds = receipts.bounds()
     receipts.set_value_key(mark)
     if bounds is not None:
-        receipts.add_values([ValueRow(MORE_VALUES, bounds[1])])
+        receipts.add_values([(MORE_VALUES, bounds[1])])

@@ -4,7 +4,7 @@ Both are records of the log. A walk over the log verifies that they are in its c
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -25,46 +25,41 @@ class Start:
     root: bytes = EMPTY_ROOT
 
 
-class KeyHistory:
-    """The signing keys of a log, each with the first sequence that it signs."""
+@dataclass(frozen=True, slots=True)
+class History:
+    """The signing keys of a log, each with the first sequence that it signs, and where the log starts.
 
-    def __init__(self, spans: Sequence[tuple[int, Verifier]]) -> None:
-        self._spans = spans
+    `fault` says why they are not to be relied on.
+    """
+
+    spans: Sequence[tuple[int, Verifier]]
+    start: Start = Start()
+    fault: str | None = None
 
     @property
     def verifiers(self) -> tuple[Verifier, ...]:
-        return tuple(verifier for _, verifier in self._spans)
+        return tuple(verifier for _, verifier in self.spans)
 
     def find(self, key_id: object, sequence: int) -> Verifier | None:
         """Returns the key in force at `sequence` if it has this id."""
-        in_force = self._spans[0][1]
-        for first, verifier in self._spans:
+        in_force = self.spans[0][1]
+        for first, verifier in self.spans:
             in_force = verifier if first <= sequence else in_force
         return in_force.find(key_id, sequence)
-
-
-@dataclass(frozen=True, slots=True)
-class History:
-    """The keys of a log and its start. `fault` says why they are not to be relied on."""
-
-    keys: KeyHistory
-    start: Start = Start()
-    fault: str | None = None
 
 
 def follow_history(
     rotations: Sequence[StoredRecord], last_pruning: Sequence[StoredRecord], current: Verifier
 ) -> History:
     """Returns the history of a log whose latest key is `current`, by its records of both kinds in ascending order."""
-    keys, fault = _follow_keys(rotations, current)
-    start = Start()
+    history = _follow_keys(rotations, current)
     for pruning in last_pruning:
-        found = read_start(parse(pruning.body))
-        if found is None or not all(check.ok for check in check_record(pruning, keys)):
-            fault = fault or "the record of its pruning is not signed with its key"
-        else:
-            start = found
-    return History(keys, start, fault)
+        start = read_start(parse(pruning.body))
+        if start is not None and all(check.ok for check in check_record(pruning, history)):
+            history = replace(history, start=start)
+        elif history.fault is None:
+            history = replace(history, fault="the record of its pruning is not signed with its key")
+    return history
 
 
 def read_start(body: dict[str, Any] | None) -> Start | None:
@@ -84,17 +79,20 @@ def read_keys(body: dict[str, Any] | None) -> tuple[Verifier, Verifier] | None:
         return None
 
 
-def _follow_keys(rotations: Sequence[StoredRecord], current: Verifier) -> tuple[KeyHistory, str | None]:
+def _follow_keys(rotations: Sequence[StoredRecord], current: Verifier) -> History:
     spans: list[tuple[int, Verifier]] = []
+    fault = None
     for row in rotations:
         keys = read_keys(parse(row.body))
         if keys is None or (spans and spans[-1][1].key_id != keys[0].key_id):
-            return KeyHistory([(1, current)]), "the records of its keys do not follow from each other"
+            fault = "the records of its keys do not follow from each other"
+            break
         old, new = keys
         if not all(check.ok for check in check_record(row, old)):
-            return KeyHistory([(1, current)]), "a record that replaces its key is not signed with that key"
+            fault = "a record that replaces its key is not signed with that key"
+            break
         spans = spans or [(1, old)]
         spans.append((row.sequence + 1, new))
-    if spans and spans[-1][1].key_id != current.key_id:
-        return KeyHistory([(1, current)]), "its key was replaced by another than this installation's"
-    return KeyHistory(spans or [(1, current)]), None
+    if fault is None and spans and spans[-1][1].key_id != current.key_id:
+        fault = "its key was replaced by another than this installation's"
+    return History(spans if spans and fault is None else [(1, current)], fault=fault)

@@ -93,13 +93,6 @@ class NewRecord(NamedTuple):
     signature: str
 
 
-class ValueRow(NamedTuple):
-    """The keyed digest of a value that the request of the receipt with this sequence had protected."""
-
-    digest: bytes
-    sequence: int
-
-
 MORE_VALUES = b""
 """In place of a digest: receipts up to this one may have values without one."""
 

@@ -11,7 +11,6 @@ from gateway.store.rows import (
     StoredHead,
     StoredReceipt,
     StoredRecord,
-    ValueRow,
 )
 
 _COLUMNS = ", ".join(["sequence", *(f"CAST({name} AS BLOB)" for name in StoredRecord._fields[1:])])
@@ -153,8 +152,11 @@ class Receipts:
         """The number of records of both kinds."""
         return int(self._conn.execute("SELECT count(*) FROM receipts").fetchone()[0])
 
-    def add_values(self, rows: Sequence[ValueRow]) -> None:
-        """Adds digests of values, each of a positive sequence. One that exists stays."""
+    def add_values(self, rows: Sequence[tuple[bytes, int]]) -> None:
+        """Adds keyed digests of values that requests had protected, each with the sequence of the receipt.
+
+        Sequences are positive. What exists stays.
+        """
         self._conn.executemany(
             f"INSERT OR IGNORE INTO receipts_values (block, digest, sequence) VALUES (?2 >> {_BLOCK}, ?1, ?2)", rows
         )

@@ -3,7 +3,7 @@
 import pytest
 
 from gateway.store import ConstraintViolation, Repositories, Store
-from gateway.store.rows import NewRecord, OpenReceipt, StoredHead, StoredReceipt, StoredRecord, ValueRow
+from gateway.store.rows import NewRecord, OpenReceipt, StoredHead, StoredReceipt, StoredRecord
 
 
 def record(sequence: int, request_id: str | None = None, kind: str = "receipt", owner: str = "key_1") -> NewRecord:
@@ -125,7 +125,7 @@ async def test_there_is_one_head_and_the_last_one_stays(store: Store) -> None:
 
 
 async def test_receipts_are_found_by_the_digests_of_their_values(store: Store) -> None:
-    rows = [ValueRow(b"x", 1), ValueRow(b"x", 3), ValueRow(b"x", 4), ValueRow(b"y", 3)]
+    rows = [(b"x", 1), (b"x", 3), (b"x", 4), (b"y", 3)]
 
     async def find(digest: bytes, limit: int = 10, offset: int = 0) -> tuple[list[StoredReceipt], int]:
         return await store.read(lambda stored: stored.receipts.with_value(digest, limit, offset))
@@ -146,7 +146,7 @@ async def test_receipts_are_found_by_the_digests_of_their_values(store: Store) -
 async def test_digests_are_found_and_deleted_across_blocks(store: Store) -> None:
     kept = [1023, 1024, 1025, 4095, 5000, 2**40]
     await add(store, *(record(sequence) for sequence in kept))
-    await store.write(lambda stored: stored.receipts.add_values([ValueRow(b"x", sequence) for sequence in kept]))
+    await store.write(lambda stored: stored.receipts.add_values([(b"x", sequence) for sequence in kept]))
     for cut in (0, 1023, 1024, 4000, 4095, 4096, 2**40):
         await store.write(lambda stored, cut=cut: stored.receipts.delete_up_to(cut))
         left = [sequence for sequence in reversed(kept) if sequence > cut]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import trustme
 
+from tests.e2e.entrances import Entrance
 from tests.e2e.raw import each_connection, pushed
 from tests.e2e.server import Running, gateway
 from tests.e2e.upstream import Upstream, echo
@@ -40,6 +41,12 @@ def upstream(_plain: Upstream) -> Upstream:
 def tls_upstream(_tls: Upstream) -> Upstream:
     """Reached through the proxy listener."""
     return _fresh(_tls)
+
+
+@pytest.fixture(params=["gateway", "proxy"])
+def entrance(request: pytest.FixtureRequest, served: Running, upstream: Upstream, tls_upstream: Upstream) -> Entrance:
+    """Both listeners of the gateway that the module's fixture `served` is."""
+    return Entrance(request.param, served, upstream if request.param == "gateway" else tls_upstream)
 
 
 def _fresh(upstream: Upstream) -> Upstream:

@@ -1,6 +1,5 @@
 """Anthropic's own SDK through both listeners: it gets its own words back, and the upstream sees none of them."""
 
-import contextlib
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -9,6 +8,7 @@ import httpx2
 import pytest
 
 from tests.e2e.conftest import Gateways
+from tests.e2e.entrances import CARD, MAIL, Entrance
 from tests.e2e.server import OPERATOR_KEY, Running
 from tests.e2e.upstream import Recorded, Reply, Upstream
 from tests.gateway.wires.replays import sse
@@ -18,7 +18,6 @@ from tests.lazy import Lazy
 
 anthropic = Lazy("anthropic")
 
-CARD, MAIL = "4111 1111 1111 1111", "anna.schmidt@acme.test"
 SAID = f"I am {MAIL}, my card is {CARD}."
 TOOL: Any = {
     "name": "send",
@@ -66,24 +65,11 @@ def served(gateways: Gateways, _plain: Upstream) -> Running:
     return gateways(config=claude, streaming="true")
 
 
-@pytest.fixture(params=["gateway", "proxy"])
-def spoken(
-    request: pytest.FixtureRequest, served: Running, upstream: Upstream, tls_upstream: Upstream
-) -> Iterator[tuple[Any, Upstream]]:
-    """A client of each listener, with its upstream."""
-    with contextlib.ExitStack() as stack:
-        if request.param == "gateway":
-            reached = upstream
-            http = stack.enter_context(httpx2.Client(trust_env=False))
-            client = anthropic.Anthropic(api_key=OPERATOR_KEY, base_url=served.url, http_client=http, max_retries=0)
-        else:
-            reached = tls_upstream
-            trust = served.trust
-            http = stack.enter_context(httpx2.Client(trust_env=False, proxy=served.proxy, verify=trust))
-            key = "key-of-the-provider"
-            client = anthropic.Anthropic(api_key=key, base_url=reached.url, http_client=http, max_retries=0)
-        reached.answer = provider
-        yield client, reached
+@pytest.fixture
+def client(entrance: Entrance) -> Iterator[Any]:
+    entrance.upstream.answer = provider
+    with entrance.connection(httpx2) as http:
+        yield anthropic.Anthropic(api_key=entrance.key, base_url=entrance.url, http_client=http, max_retries=0)
 
 
 def ask(client: Any, messages: Any, *, streamed: bool) -> Any:
@@ -95,8 +81,7 @@ def ask(client: Any, messages: Any, *, streamed: bool) -> Any:
 
 
 @pytest.mark.parametrize("streamed", [False, True])
-def test_a_conversation_with_a_tool(spoken: tuple[Any, Upstream], streamed: bool) -> None:
-    client, upstream = spoken
+def test_a_conversation_with_a_tool(client: Any, entrance: Entrance, streamed: bool) -> None:
     messages: list[Any] = [{"role": "user", "content": SAID}]
     first = ask(client, messages, streamed=streamed)
     thinking, text, call = first.content
@@ -108,13 +93,13 @@ def test_a_conversation_with_a_tool(spoken: tuple[Any, Upstream], streamed: bool
     messages += [{"role": "assistant", "content": first.content}, {"role": "user", "content": results}]
     second = ask(client, messages, streamed=streamed)
     assert second.content[1].text == f"Sent to {MAIL}."
-    earlier, later = upstream.recorded
+    earlier, later = entrance.upstream.recorded
     assert later.json["messages"][:1] == earlier.json["messages"]
     # The provider gets its own block back, as it wrote it.
     assert later.json["messages"][1]["content"][0]["thinking"] == f"They say: {last_text(earlier)}"
     assert later.json["messages"][1]["content"][0]["signature"] == SIGNED
-    for private in (MAIL, CARD, OPERATOR_KEY):
-        assert private.encode() not in upstream.seen
+    assert entrance.hides
+    assert OPERATOR_KEY.encode() not in entrance.crossed
 
 
 class Threads:
@@ -143,10 +128,9 @@ class Threads:
 
 
 @pytest.mark.parametrize("streamed", [False, True])
-def test_a_thread_that_the_provider_holds(spoken: tuple[Any, Upstream], streamed: bool) -> None:
+def test_a_thread_that_the_provider_holds(client: Any, entrance: Entrance, streamed: bool) -> None:
     """The SDK's tool runner sends only what is new."""
-    client, upstream = spoken
-    upstream.answer = Threads()
+    entrance.upstream.answer = Threads()
     noted: list[str] = []
 
     @anthropic.beta_tool  # type: ignore[untyped-decorator]
@@ -163,33 +147,31 @@ def test_a_thread_that_the_provider_holds(spoken: tuple[Any, Upstream], streamed
         last = client.beta.messages.tool_runner(**fields).until_done()
     assert noted == [SAID]
     assert last.content[0].text == SAID
-    first, second = upstream.recorded
+    first, second = entrance.upstream.recorded
     assert second.json["thread"]["type"] == "continue"
     # A value keeps its placeholder.
     placeholder = first.json["messages"][0]["content"].removeprefix("I am ").partition(",")[0]
     assert second.json["messages"][-1]["content"][0]["content"] == f"Sent to {placeholder}."
-    for private in (MAIL, CARD, OPERATOR_KEY):
-        assert private.encode() not in upstream.seen
+    assert entrance.hides
+    assert OPERATOR_KEY.encode() not in entrance.crossed
 
 
-def test_a_thread_that_the_gateway_does_not_remember(spoken: tuple[Any, Upstream]) -> None:
+def test_a_thread_that_the_gateway_does_not_remember(client: Any, entrance: Entrance) -> None:
     """The SDK sends all of it again."""
-    client, upstream = spoken
-    upstream.answer = Threads("msg_" + "x" * 256)
+    entrance.upstream.answer = Threads("msg_" + "x" * 256)
     thread = client.beta.messages.thread(model="claude-x", max_tokens=1000)
     thread.send({"role": "user", "content": SAID})
     said = f"Write to {MAIL}."
     assert thread.send({"role": "user", "content": said}).content[0].text == said
-    assert [request.json["thread"]["type"] for request in upstream.recorded] == ["create", "create"]
-    assert MAIL.encode() not in upstream.seen
+    assert [request.json["thread"]["type"] for request in entrance.upstream.recorded] == ["create", "create"]
+    assert entrance.hides
 
 
-def test_tokens_are_counted(spoken: tuple[Any, Upstream]) -> None:
-    client, upstream = spoken
+def test_tokens_are_counted(client: Any, entrance: Entrance) -> None:
     counted = client.messages.count_tokens(model="claude-x", messages=[{"role": "user", "content": SAID}])
     assert counted.input_tokens == 2095
-    assert upstream.recorded[0].path == "/v1/messages/count_tokens"
-    assert MAIL.encode() not in upstream.seen
+    assert entrance.upstream.recorded[0].path == "/v1/messages/count_tokens"
+    assert entrance.hides
 
 
 def test_models_are_listed(served: Running, upstream: Upstream) -> None:
@@ -235,13 +217,12 @@ def test_the_headers_say_what_the_receipt_says(served: Running, upstream: Upstre
     }
 
 
-def test_an_unknown_call_is_no_problem_of_the_model(spoken: tuple[Any, Upstream]) -> None:
+def test_an_unknown_call_is_no_problem_of_the_model(client: Any, entrance: Entrance) -> None:
     """Agents show 404 as one."""
-    client, upstream = spoken
     with pytest.raises(anthropic.BadRequestError, match=r"nothing was sent|does not let it leave") as refused:
         client.post("/v1/messages/batches/cancel", cast_to=object)
     assert refused.value.type == "invalid_request_error"
-    assert upstream.recorded == []
+    assert entrance.upstream.recorded == []
 
 
 def test_the_sdk_shows_what_was_refused(served: Running) -> None:

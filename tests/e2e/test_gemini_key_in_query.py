@@ -1,8 +1,6 @@
 """Gemini's own REST form has the key in the query: the upstream gets it as a header, and no one else gets to see it."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ import pytest
 import trustme
 
 from tests.e2e.conftest import Gateways
+from tests.e2e.entrances import har
 from tests.e2e.mitmweb import everything, operator
 from tests.e2e.server import OPERATOR_KEY, PLAIN, Running
 from tests.e2e.upstream import Recorded, Reply, Upstream, every_host_on_loopback
@@ -84,11 +83,9 @@ def shown(running: Running, folder: Path) -> bytes:
     """Everything that the gateway shows or keeps."""
     with operator(running) as web:
         seen = everything(web)
-        (folder / "flows").write_bytes(web.get("/flows/dump").content)
-    mitmdump = Path(sys.executable).with_name("mitmdump")
-    subprocess.run([mitmdump, "-qnr", folder / "flows", "--set", f"hardump={folder / 'har'}"], check=True)
+        dump = web.get("/flows/dump").content
     kept = b"".join(path.read_bytes() for path in running.data.iterdir() if path.is_file())
-    stored = (folder / "flows").read_bytes() + (folder / "har").read_bytes()
+    stored = dump + har(dump, folder)
     assert b"gemini-x" in stored
     return seen + stored + kept + running.output().encode()
 

@@ -1,22 +1,21 @@
 """Google's own SDK through both listeners: it gets its own words back, and the upstream sees none of them."""
 
 import base64
-import contextlib
 import json
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import httpx
 import pytest
 
 from tests.e2e.conftest import Gateways
+from tests.e2e.entrances import CARD, MAIL, Entrance
 from tests.e2e.server import OPERATOR_KEY, Running
 from tests.e2e.upstream import Recorded, Reply, Upstream
 from tests.lazy import Lazy
 
 genai = Lazy("google.genai")
 
-CARD, MAIL = "4111 1111 1111 1111", "anna.schmidt@acme.test"
 SAID = f"I am {MAIL}, my card is {CARD}."
 SIGNED = base64.b64encode(bytes(range(48))).decode()
 STREAM = "/v1beta/models/gemini-x:streamGenerateContent"
@@ -81,32 +80,12 @@ def tool() -> Any:
     return types.Tool(function_declarations=[send])
 
 
-class Spoken(NamedTuple):
-    """A client with its connection, and the template of URLs with its key in the query."""
-
-    client: Any
-    upstream: Upstream
-    http: httpx.Client
-    url: str
-
-
-@pytest.fixture(params=["gateway", "proxy"])
-def spoken(
-    request: pytest.FixtureRequest, served: Running, upstream: Upstream, tls_upstream: Upstream
-) -> Iterator[Spoken]:
-    """A client of each listener, with its upstream."""
-    with contextlib.ExitStack() as stack:
-        if request.param == "gateway":
-            reached, url, key = upstream, served.url, OPERATOR_KEY
-            http = stack.enter_context(httpx.Client(trust_env=False))
-        else:
-            trust = served.trust
-            reached, url, key = tls_upstream, tls_upstream.url, "key-of-the-provider"
-            http = stack.enter_context(httpx.Client(trust_env=False, proxy=served.proxy, verify=trust))
-        options = genai.types.HttpOptions(base_url=url, httpx_client=http)
-        reached.answer = provider
-        client = genai.Client(vertexai=False, api_key=key, http_options=options)
-        yield Spoken(client, reached, http, f"{url}{{path}}?key={key}")
+@pytest.fixture
+def client(entrance: Entrance) -> Iterator[Any]:
+    entrance.upstream.answer = provider
+    with entrance.connection() as http:
+        options = genai.types.HttpOptions(base_url=entrance.url, httpx_client=http)
+        yield genai.Client(vertexai=False, api_key=entrance.key, http_options=options)
 
 
 def ask(client: Any, contents: Any, *, streamed: bool) -> tuple[list[Any], Any]:
@@ -130,13 +109,8 @@ def ask(client: Any, contents: Any, *, streamed: bool) -> tuple[list[Any], Any]:
     return parts, event
 
 
-def nothing_crossed(upstream: Upstream) -> bool:
-    return upstream.recorded != [] and MAIL.encode() not in upstream.seen and CARD.encode() not in upstream.seen
-
-
 @pytest.mark.parametrize("streamed", [False, True])
-def test_a_conversation_with_a_tool(spoken: Spoken, streamed: bool) -> None:
-    client, upstream = spoken.client, spoken.upstream
+def test_a_conversation_with_a_tool(client: Any, entrance: Entrance, streamed: bool) -> None:
     contents: list[Any] = [genai.types.Content(role="user", parts=[genai.types.Part(text=SAID)])]
     parts, last = ask(client, contents, streamed=streamed)
     thought, text, call = parts
@@ -152,28 +126,29 @@ def test_a_conversation_with_a_tool(spoken: Spoken, streamed: bool) -> None:
     contents.append(genai.types.Content(role="user", parts=[genai.types.Part(function_response=result)]))
     parts, _ = ask(client, contents, streamed=streamed)
     assert parts[1].text == f"Sent to {MAIL}"
-    assert nothing_crossed(upstream)
-    one, two = (request.json for request in upstream.recorded)
+    assert entrance.hides
+    one, two = (request.json for request in entrance.upstream.recorded)
     assert two["contents"][:1] == one["contents"]
     assert two["systemInstruction"] == one["systemInstruction"]
     assert two["contents"][1]["parts"][2]["thoughtSignature"] == SIGNED
-    assert upstream.recorded[0].header("x-goog-api-key") in {None, "key-of-the-provider"}
+    assert entrance.upstream.recorded[0].header("x-goog-api-key") in {None, "key-of-the-provider"}
 
 
-def test_a_chat(spoken: Spoken) -> None:
-    client, upstream = spoken.client, spoken.upstream
+def test_a_chat(client: Any, entrance: Entrance) -> None:
     chat = client.chats.create(model="gemini-x")
     assert chat.send_message(SAID).text == SAID
     assert "".join(event.text or "" for event in chat.send_message_stream(f"Again: {SAID}")) == f"Again: {SAID}"
-    assert nothing_crossed(upstream)
-    assert upstream.recorded[1].json["contents"][0] == upstream.recorded[0].json["contents"][0]
+    assert entrance.hides
+    assert entrance.upstream.recorded[1].json["contents"][0] == entrance.upstream.recorded[0].json["contents"][0]
 
 
-def test_an_array_of_events(spoken: Spoken) -> None:
+def test_an_array_of_events(entrance: Entrance) -> None:
     """As the API streams without `alt=sse`, below any version and with the key in the query, as LiteLLM sends it."""
+    entrance.upstream.answer = provider
     body = {"contents": [{"parts": [{"text": SAID}]}]}
     for path in (STREAM, STREAM.replace("v1beta", "v1"), STREAM.removeprefix("/v1beta")):
-        answer = spoken.http.post(spoken.url.format(path=path), json=body)
+        with entrance.connection() as http:
+            answer = http.post(f"{entrance.url}{path}?key={entrance.key}", json=body)
         events = answer.json()
         texts = [
             part["text"]
@@ -183,15 +158,14 @@ def test_an_array_of_events(spoken: Spoken) -> None:
         ]
         assert "".join(texts) == SAID
         assert answer.headers["content-type"].startswith("application/json")
-    assert nothing_crossed(spoken.upstream)
+    assert entrance.hides
 
 
-def test_tokens_are_counted_and_embeddings_made(spoken: Spoken) -> None:
-    client, upstream = spoken.client, spoken.upstream
+def test_tokens_are_counted_and_embeddings_made(client: Any, entrance: Entrance) -> None:
     assert client.models.count_tokens(model="gemini-x", contents=SAID).total_tokens == 31
     made = client.models.embed_content(model="gemini-x", contents=[SAID, MAIL])
     assert [each.values for each in made.embeddings or []] == [[1.0, -0.5]] * 2
-    assert nothing_crossed(upstream)
+    assert entrance.hides
 
 
 def test_models_are_listed(served: Running, upstream: Upstream) -> None:
@@ -207,15 +181,14 @@ def test_models_are_listed(served: Running, upstream: Upstream) -> None:
         client.models.get(model="other")
 
 
-def test_errors_are_shown(spoken: Spoken) -> None:
-    client, upstream = spoken.client, spoken.upstream
+def test_errors_are_shown(client: Any, entrance: Entrance) -> None:
     with pytest.raises(genai.errors.ClientError) as caught:
         client.models.generate_content(
             model="gemini-x", contents=[genai.types.Part.from_bytes(data=b"x" * 99, mime_type="image/png")]
         )
     assert (caught.value.code, caught.value.status) in {(415, "INVALID_ARGUMENT")}
     assert "attachments" in str(caught.value.message)
-    upstream.answer = lambda _: reply_error(429, "RESOURCE_EXHAUSTED")
+    entrance.upstream.answer = lambda _: reply_error(429, "RESOURCE_EXHAUSTED")
     with pytest.raises(genai.errors.ClientError) as caught:
         client.models.generate_content(model="gemini-x", contents="Hello")
     assert (caught.value.code, caught.value.status) == (429, "RESOURCE_EXHAUSTED")

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
+from tests.e2e.entrances import Entrance
 from tests.e2e.upstream import Recorded, Reply
 from tests.gateway.exchange.streaming.support import DONE, Body, chunk, event, in_pieces, message, text_stream
 from tests.lazy import Lazy
 
 from . import test_streaming
-from .test_streaming import CARD, MAIL, SAID, SSE, Entrance
+from .test_streaming import CARD, MAIL, SAID, SSE, sdk
 
 langchain_openai, openai = Lazy("langchain_openai"), Lazy("openai")
 messages, tools = Lazy("langchain_core.messages"), Lazy("langchain_core.tools")
@@ -68,7 +69,7 @@ def test_an_agent_calls_a_tool_three_times(entrance: Entrance, send: Any, stream
     monkeypatch.setenv("LANGSMITH_TRACING", "false")
     entrance.upstream.answer = Agent() if streamed else whole
     history = [messages.HumanMessage(SAID)]
-    with entrance.sdk() as client:
+    with sdk(entrance) as client:
         bound = chat(client).bind_tools([send])
         for _ in range(4):
             answer: Any = None

@@ -13,14 +13,13 @@ import httpx2
 import pytest
 
 from tests.e2e.conftest import Gateways
-from tests.e2e.server import OPERATOR_KEY, Running
-from tests.e2e.upstream import Recorded, Reply, Upstream
+from tests.e2e.entrances import CARD, MAIL, Entrance
+from tests.e2e.server import Running
+from tests.e2e.upstream import Recorded, Reply
 from tests.lazy import Lazy
 
 openai = Lazy("openai")
 
-MAIL = "anna.schmidt@acme.test"
-CARD = "4111 1111 1111 1111"
 ASKED = f"Card {CARD} of {MAIL}, please. Grüße"
 
 
@@ -121,62 +120,43 @@ def served(gateways: Gateways) -> Running:
     return gateways(*gateways.with_upstream, upstream_key="upstream-key-of-the-tests", streaming="true")
 
 
-@pytest.fixture(params=["gateway", "proxy"])
-def sdk(
-    request: pytest.FixtureRequest, served: Running, upstream: Upstream, tls_upstream: Upstream
-) -> Iterator[tuple[Any, Upstream]]:
-    if request.param == "gateway":
-        upstream.answer = Script()
-        with httpx2.Client(trust_env=False) as http:
-            yield (
-                openai.OpenAI(base_url=f"{served.url}/v1", api_key=OPERATOR_KEY, http_client=http, max_retries=0),
-                upstream,
-            )
-        return
-    tls_upstream.answer = Script()
-    with httpx2.Client(trust_env=False, proxy=served.proxy, verify=served.trust) as http:
-        base = f"{tls_upstream.url}/v1"
-        yield openai.OpenAI(base_url=base, api_key="the-clients-own", http_client=http, max_retries=0), tls_upstream
+@pytest.fixture
+def client(entrance: Entrance) -> Iterator[Any]:
+    entrance.upstream.answer = Script()
+    with entrance.connection(httpx2) as http:
+        yield openai.OpenAI(base_url=f"{entrance.url}/v1", api_key=entrance.key, http_client=http, max_retries=0)
 
 
-def nothing_crossed(upstream: Upstream) -> bool:
-    return upstream.recorded != [] and MAIL.encode() not in upstream.seen and CARD.encode() not in upstream.seen
-
-
-def test_a_response(sdk: tuple[Any, Upstream]) -> None:
-    client, upstream = sdk
+def test_a_response(client: Any, entrance: Entrance) -> None:
     got = client.responses.create(model="gpt-5", input=[{"role": "user", "content": ASKED}])
     assert got.output_text == ASKED
     assert json.loads(got.output[1].arguments) == {"text": ASKED}
     again = client.responses.create(model="gpt-5", input="What did I say?", previous_response_id=got.id)
     assert again.output_text == ASKED
     assert client.responses.retrieve(got.id).output_text == ASKED
-    assert nothing_crossed(upstream)
+    assert entrance.hides
 
 
-def test_a_stored_response_is_streamed(sdk: tuple[Any, Upstream]) -> None:
+def test_a_stored_response_is_streamed(client: Any, entrance: Entrance) -> None:
     """A client that lost its connection takes up the stream where it ended."""
-    client, upstream = sdk
     name = client.responses.create(model="gpt-5", input=[{"role": "user", "content": ASKED}]).id
     shown = list(client.responses.retrieve(name, stream=True, starting_after=7))
     assert shown[0].sequence_number == 8
     assert [event.text for event in shown if event.type == "response.output_text.done"] == [ASKED]
     assert shown[-1].type == "response.completed"
     assert shown[-1].response.output_text == ASKED
-    assert nothing_crossed(upstream)
+    assert entrance.hides
 
 
-def test_an_id_that_is_private_is_not_sent(sdk: tuple[Any, Upstream]) -> None:
-    client, upstream = sdk
+def test_an_id_that_is_private_is_not_sent(client: Any, entrance: Entrance) -> None:
     with pytest.raises(openai.BadRequestError):
         client.responses.retrieve(CARD.replace(" ", ""))
     with pytest.raises(openai.BadRequestError):
         client.responses.retrieve("resp_" + CARD.replace(" ", ""))
-    assert upstream.recorded == []
+    assert entrance.upstream.recorded == []
 
 
-def test_a_streamed_response(sdk: tuple[Any, Upstream]) -> None:
-    client, upstream = sdk
+def test_a_streamed_response(client: Any, entrance: Entrance) -> None:
     said = ""
     with client.responses.stream(model="gpt-5", input=[{"role": "user", "content": ASKED}]) as shown:
         for event in shown:
@@ -187,39 +167,36 @@ def test_a_streamed_response(sdk: tuple[Any, Upstream]) -> None:
     assert json.loads(final.output[1].arguments) == {"text": ASKED}
     with client.responses.stream(model="gpt-5", input="Again?", previous_response_id=final.id) as shown:
         assert shown.get_final_response().output_text == ASKED
-    assert nothing_crossed(upstream)
+    assert entrance.hides
 
 
-def test_the_other_calls(sdk: tuple[Any, Upstream]) -> None:
-    client, upstream = sdk
+def test_the_other_calls(client: Any, entrance: Entrance) -> None:
     assert client.completions.create(model="m", prompt=ASKED).choices[0].text == ASKED
     assert client.embeddings.create(model="m", input=[ASKED]).data[0].embedding == [1.0, -0.5]
     assert client.moderations.create(input=ASKED).results[0].flagged is False
-    assert nothing_crossed(upstream)
-    before = len(upstream.recorded)
+    assert entrance.hides
+    before = len(entrance.upstream.recorded)
     with pytest.raises(openai.BadRequestError, match="check_embedding_ctx_length"):
         client.embeddings.create(model="m", input=[[3923, 374]])
-    assert len(upstream.recorded) == before
+    assert len(entrance.upstream.recorded) == before
 
 
-@pytest.mark.parametrize("sdk", ["gateway"], indirect=True)
-def test_a_base_url_may_lack_the_version(sdk: tuple[Any, Upstream]) -> None:
-    client, upstream = sdk
+@pytest.mark.parametrize("entrance", ["gateway"], indirect=True)
+def test_a_base_url_may_lack_the_version(client: Any, entrance: Entrance) -> None:
     plain = client.with_options(base_url=str(client.base_url).removesuffix("v1/"))
     assert "svc-demo" in [model.id for model in plain.models.list()]
     assert plain.models.retrieve("svc-demo").id == "svc-demo"
     azure = client.with_options(base_url=str(client.base_url).removesuffix("v1/") + "openai/")
     assert "svc-demo" in [model.id for model in azure.models.list()]
     assert plain.responses.create(model="gpt-5", input=[{"role": "user", "content": ASKED}]).output_text == ASKED
-    assert nothing_crossed(upstream)
+    assert entrance.hides
 
 
-def test_azure_names_the_model_in_the_path(sdk: tuple[Any, Upstream]) -> None:
-    client, upstream = sdk
+def test_azure_names_the_model_in_the_path(client: Any, entrance: Entrance) -> None:
     path = str(client.base_url).removesuffix("v1/") + "openai/deployments/gpt-5/"
     got = client._client.post(
         f"{path}completions?api-version=2024-10-21", json={"prompt": ASKED}, headers=client.auth_headers
     )
     assert got.json()["choices"][0]["text"] == ASKED
-    assert upstream.recorded[-1].json["model"] == "gpt-5"
-    assert nothing_crossed(upstream)
+    assert entrance.upstream.recorded[-1].json["model"] == "gpt-5"
+    assert entrance.hides

@@ -3,13 +3,10 @@
 import gzip
 import json
 import sqlite3
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +15,11 @@ import httpx2
 import pytest
 
 from tests.e2e.conftest import Gateways
+from tests.e2e.entrances import Entrance, har
 from tests.e2e.mitmweb import everything, flow_with, operator, wait_for
 from tests.e2e.raw import answer_to
 from tests.e2e.server import OPERATOR_KEY, Running
-from tests.e2e.upstream import Message, Recorded, Reply, Upstream
+from tests.e2e.upstream import Recorded, Reply, Upstream
 from tests.gateway.exchange.streaming.support import DONE, Body, bodies, chunk, event, in_pieces, text_of, text_stream
 from tests.lazy import Lazy
 
@@ -67,61 +65,16 @@ def served(gateways: Gateways, _plain: Upstream) -> Running:
     return running
 
 
-@dataclass
-class Entrance:
-    """One of the listeners, with its upstream."""
-
-    name: str
-    running: Running
-    upstream: Upstream
-
-    @contextmanager
-    def client(self) -> Iterator[httpx.Client]:
-        if self.name == "gateway":
-            with self.running.client() as client:
-                yield client
-        else:
-            with self.running.proxied(self.upstream.url) as client:
-                yield client
-
-    @contextmanager
-    def sdk(self) -> "Iterator[Any]":
-        if self.name == "gateway":
-            with httpx2.Client(trust_env=False) as http:
-                yield openai.OpenAI(
-                    base_url=f"{self.running.url}/v1", api_key=OPERATOR_KEY, http_client=http, max_retries=0
-                )
-        else:
-            context = self.running.trust
-            with httpx2.Client(trust_env=False, proxy=self.running.proxy, verify=context) as http:
-                base = f"{self.upstream.url}/v1"
-                yield openai.OpenAI(base_url=base, api_key="of-the-client", http_client=http, max_retries=0)
-
-    @property
-    def crossed(self) -> bytes:
-        assert self.upstream.recorded
-        return self.upstream.seen
-
-    def outcome(self, answer: httpx.Response) -> Message:
-        """The outcome that was recorded of an answer."""
-        path = f"/v1/receipts/{answer.headers['x-svc-request-id']}"
-        with self.running.client() as client:
-            found = wait_for(lambda: client.get(path).json().get("outcome"))
-            assert client.get(f"{path}/verify").json()["valid"]
-        return dict(found)
-
-    def faults(self, answer: httpx.Response) -> list[str]:
-        """How the log names what the upstream did wrong."""
-        request_id = answer.headers["x-svc-request-id"]
-        lines = [line for line in self.running.output().splitlines() if request_id in line and "WARNING" in line]
-        return [line.rpartition("(")[2].partition(")")[0] for line in lines]
+@pytest.fixture
+def entrance(entrance: Entrance) -> Entrance:
+    entrance.upstream.answer = echo
+    return entrance
 
 
-@pytest.fixture(params=["gateway", "proxy"])
-def entrance(request: pytest.FixtureRequest, served: Running, upstream: Upstream, tls_upstream: Upstream) -> Entrance:
-    reached = upstream if request.param == "gateway" else tls_upstream
-    reached.answer = echo
-    return Entrance(request.param, served, reached)
+@contextmanager
+def sdk(entrance: Entrance) -> Iterator[Any]:
+    with entrance.connection(httpx2) as http:
+        yield openai.OpenAI(base_url=f"{entrance.url}/v1", api_key=entrance.key, http_client=http, max_retries=0)
 
 
 # Where both entrances do the same.
@@ -129,7 +82,7 @@ at_the_gateway = pytest.mark.parametrize("entrance", ["gateway"], indirect=True)
 
 
 def test_the_sdk_reads_its_own_words(entrance: Entrance) -> None:
-    with entrance.sdk() as client:
+    with sdk(entrance) as client:
         stream = client.chat.completions.create(
             model="m", stream=True, messages=[{"role": "user", "content": SAID}], stream_options={"include_usage": True}
         )
@@ -237,7 +190,7 @@ def test_an_error_in_place_of_a_stream(entrance: Entrance) -> None:
         return Reply(json.dumps({"error": {"message": f"No: {said_back(request)}", "code": "x"}}).encode(), 500)
 
     entrance.upstream.answer = fail
-    with entrance.sdk() as client, pytest.raises(openai.InternalServerError) as raised:
+    with sdk(entrance) as client, pytest.raises(openai.InternalServerError) as raised:
         client.chat.completions.create(model="m", stream=True, messages=[{"role": "user", "content": SAID}])
     assert raised.value.body == {"message": f"No: {SAID}", "code": "x"}
 
@@ -328,10 +281,7 @@ def test_operators_see_what_was_sent(entrance: Entrance, tmp_path: Path) -> None
         seen = everything(web, only=flow["id"])
         dump = web.get("/flows/dump").content
     assert shown == text_stream(in_pieces(said_back(sent), 3))
-    (tmp_path / "flows").write_bytes(dump)
-    mitmdump = Path(sys.executable).with_name("mitmdump")
-    subprocess.run([mitmdump, "-qnr", tmp_path / "flows", "--set", f"hardump={tmp_path / 'har'}"], check=True)
-    for stored in (seen, dump, (tmp_path / "har").read_bytes()):
+    for stored in (seen, dump, har(dump, tmp_path)):
         assert b"[EMAIL_ADDRESS_" in stored
         assert MAIL.encode() not in stored
         assert CARD.encode() not in stored

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
+from tests.e2e.entrances import Entrance
 from tests.e2e.raw import answer_to
 from tests.e2e.server import OPERATOR_KEY, Running
 from tests.e2e.upstream import Recorded, Reply, Upstream
 from tests.gateway.exchange.streaming.support import DONE, bodies, chunk, event, in_random_pieces, text_of, text_stream
 
 from . import test_streaming
-from .test_streaming import SAID, SSE, Entrance, asked
+from .test_streaming import SAID, SSE, asked
 
 # Fixtures.
 served = test_streaming.served

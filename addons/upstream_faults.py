@@ -15,33 +15,11 @@ from mitmproxy.flow import Error
 
 from addons.flow_state import FlowStates
 from addons.mitm_errors import CONNECTION_REFUSED
+from gateway.detection.data_files import read_toml
 from gateway.http.upstream_failures import Fault, of_number
 
 _NUMBER = re.compile(r"\[Errno (-?[0-9]{1,6})\]")
-_CERTIFICATE = "Certificate verify failed: "
-# Order matters: some of the messages share a prefix.
-_BEGINNINGS = (
-    (f"{_CERTIFICATE}certificate has expired", Fault.EXPIRED),
-    (f"{_CERTIFICATE}certificate is not yet valid", Fault.EXPIRED),
-    (f"{_CERTIFICATE}hostname mismatch", Fault.OTHER_NAME),
-    (f"{_CERTIFICATE}IP address mismatch", Fault.OTHER_NAME),
-    (_CERTIFICATE, Fault.UNTRUSTED),
-    ("The remote server does not speak TLS", Fault.NO_TLS),
-    ("The remote server and mitmproxy cannot agree", Fault.NO_TLS),
-    ("OpenSSL ", Fault.NO_TLS),
-    ("tlsv1 alert", Fault.NO_TLS),
-    ("sslv3 alert", Fault.NO_TLS),
-    ("ssl/tls alert", Fault.NO_TLS),
-    ("connection closed", Fault.CLOSED),
-    ("server closed connection", Fault.CLOSED),
-    ("HTTP/1 protocol error: peer closed", Fault.CLOSED),
-    ("HTTP/1 protocol error: head beyond the limits", Fault.HEAD_TOO_LARGE),
-    ("HTTP/1 protocol error: ", Fault.UNREADABLE),
-    ("Cannot parse HTTP response", Fault.UNREADABLE),
-    ("unexpected server response", Fault.UNREADABLE),
-    ("Received ", Fault.UNREADABLE),
-    ("Response body exceeds", Fault.TOO_LARGE),
-)
+_FAULTS = {beginning: Fault[name] for beginning, name in read_toml(__file__).items()}
 
 
 def fault_of(flow: http.HTTPFlow) -> Fault | None:
@@ -56,7 +34,7 @@ def fault_in(said: str) -> Fault:
     """Returns the fault that a message of mitmproxy describes."""
     if said in CONNECTION_REFUSED:
         return CONNECTION_REFUSED[said]
-    for beginning, fault in _BEGINNINGS:
+    for beginning, fault in _FAULTS.items():
         if said.startswith(beginning):
             return fault
     numbers = [of_number(int(number)) for number in _NUMBER.findall(said)]

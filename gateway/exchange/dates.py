@@ -4,26 +4,15 @@ import re
 from collections.abc import Iterator
 from datetime import date
 
+from gateway.detection.data_files import read_toml
+
 # Digits, the number of a month, or None for a word that cannot be part of a date.
 type _Part = str | int | None
 
-# Prefixes of month names in the languages that detection supports, and Roman numerals.
-_MONTHS = (
-    ("jan", "jän", "ene", "gen"),
-    ("feb", "fév", "fev"),
-    ("mar", "mär", "maa", "mrt"),
-    ("apr", "avr", "abr"),
-    ("may", "mai", "mei", "mag"),
-    ("jun", "juin", "giu"),
-    ("jul", "juil", "lug"),
-    ("aug", "aoû", "ago"),
-    ("sep", "set"),
-    ("oct", "okt", "ott", "out"),
-    ("nov",),
-    ("dec", "dez", "déc", "dic"),
-)
-_ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
-_IGNORED_WORDS = frozenset("st nd rd th er of the de del di den le 年 月 日 년 월 일".split())
+_LISTS = read_toml(__file__)
+_MONTHS = [tuple(prefixes.split()) for prefixes in _LISTS["months"]]
+_ROMAN: list[str] = _LISTS["roman"].split()
+_IGNORED_WORDS = frozenset(_LISTS["ignored"].split())
 _WORD = re.compile(r"\d+|[^\W\d_]+")
 
 

@@ -7,42 +7,24 @@ client sends the block back. In a stream the signature follows its text, so no t
 from collections.abc import Iterator
 from typing import Any
 
-from gateway.errors import GatewayError
+from gateway.detection.data_files import word_lists
 from gateway.http.strict_json import dump
+from gateway.models import Family
 from gateway.text.answers import AnswerText, Channel
 from gateway.wires.answer_reading import DocumentWriter, answer_strings, count_of
 from gateway.wires.base import Body, EventFormat
 from gateway.wires.reading import is_opaque, word
 
-# Members of a message that hold no text, or whose text is read on its own.
-_MESSAGE_KEYS = frozenset(
-    """
-    id type role model content stop_reason usage input_tokens container context_management diagnostics
-    input_transformations
-    """.split()
-)
-_OPAQUE = frozenset("signature data encrypted_content encrypted_index encrypted_stdout".split())
-# Members of an event that hold no text, or whose text is read on its own.
-_EVENT_KEYS = frozenset("type index message content_block delta usage context_management svc".split())
+_WORDS = word_lists(__file__)
 # The strings of a delta that continue those of earlier ones, with the types of the deltas.
 _GROWING = {"text": "text_delta", "partial_json": "input_json_delta"}
-_DELTA_KEYS = frozenset("type thinking stop_reason container".split())
 _USAGE = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-# HTTP status -> type of an error. Any other below 500 is `invalid_request_error`, and `api_error` from there on.
-_ERROR_TYPES = {
-    401: "authentication_error",
-    403: "permission_error",
-    413: "request_too_large",
-    429: "rate_limit_error",
-    504: "timeout_error",
-}
-# Codes whose type differs from that of their status. Clients take `not_found_error` for a wrong name of a model.
-_CODE_TYPES = {"model_not_found": "not_found_error", "overloaded": "overloaded_error"}
 
 
 class MessageEvents(EventFormat):
     """The events of a streamed answer. Each block of content starts, grows by deltas and stops, one after the other."""
 
+    family: Family = "anthropic"
     names_events = True
 
     def texts(self, event: Body) -> list[AnswerText]:
@@ -55,9 +37,9 @@ class MessageEvents(EventFormat):
             case {"type": "content_block_delta", "delta": dict(delta)}:
                 found += _delta_texts(delta, _index(event))
             case {"delta": dict(delta)}:
-                found += _strings({name: value for name, value in delta.items() if name not in _DELTA_KEYS}, delta)
+                found += _strings({name: value for name, value in delta.items() if name not in _WORDS["delta"]}, delta)
         for name, value in event.items():
-            if name not in _EVENT_KEYS:
+            if name not in _WORDS["event"]:
                 found += answer_strings(value, event, name, 0)
         return found
 
@@ -106,17 +88,6 @@ class MessageEvents(EventFormat):
             {"type": "message_stop"},
         ]
 
-    def error(self, error: GatewayError, request_id: str) -> Body:
-        return error_body(error, request_id)
-
-
-def error_body(error: GatewayError, request_id: str) -> Body:
-    """Returns an error as the API describes it. The SDKs show its `message` and give its code as `error_code`."""
-    kind = _ERROR_TYPES.get(error.status, "invalid_request_error" if error.status < 500 else "api_error")
-    details = {"error_code": error.code, **({"param": error.param} if error.param else {})}
-    shown = {"type": _CODE_TYPES.get(error.code, kind), "message": error.message, "details": details}
-    return {"type": "error", "error": shown, "request_id": request_id}
-
 
 def message_texts(message: Body) -> Iterator[AnswerText]:
     """Yields the strings of a message that are text."""
@@ -127,7 +98,7 @@ def message_texts(message: Body) -> Iterator[AnswerText]:
     if isinstance(content, str):
         yield AnswerText(message, "content", content)
     for name, value in message.items():
-        if name not in _MESSAGE_KEYS:
+        if name not in _WORDS["message"]:
             yield from answer_strings(value, message, name, 0)
 
 
@@ -182,7 +153,7 @@ def _strings(members: Body, container: Body) -> Iterator[AnswerText]:
     """Yields the strings under members of a container, but for types and what only the provider can read."""
     for name, value in members.items():
         if isinstance(value, str):
-            if value and name != "type" and not (name in _OPAQUE and is_opaque(value)):
+            if value and name != "type" and not (name in _WORDS["opaque"] and is_opaque(value)):
                 yield AnswerText(container, name, value)
         elif isinstance(value, dict):
             yield from _strings(value, value)
@@ -211,7 +182,7 @@ def _delta_texts(delta: Body, index: int) -> Iterator[AnswerText]:
         if name in _GROWING and isinstance(value, str):
             kind: Any = "json" if name == "partial_json" else "text"
             yield AnswerText(delta, name, value, kind, channel=(index, name))
-        elif name not in _DELTA_KEYS:
+        elif name not in _WORDS["delta"]:
             yield from _strings({name: value}, delta)
 
 

@@ -39,10 +39,6 @@ from gateway.wires.reading import (
 _WORDS = word_lists(__file__)
 _ALLOWED = word_lists(__file__, "allowed")
 _KEYS = SCHEMA_KEYS | _WORDS["keys"]
-# Settings that must be numbers.
-_NUMBERS = frozenset("max_tokens temperature top_p top_k".split())
-# Members that can hold data that only the provider reads, in the blocks that the provider writes.
-_OPAQUE = frozenset("encrypted_content encrypted_index encrypted_stdout fallback_credit_token".split())
 # The types of tools and edits end with a date.
 _TYPE = re.compile(r"[a-z][a-z_]{0,47}\Z|[a-z][a-z_]{0,39}(?:bm25)?_20[2-9]\d[01]\d[0-3]\d\Z")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_\-\r\n]*={0,2}\s*\Z")
@@ -85,7 +81,7 @@ class RequestReader(FieldReader):
     """
 
     def __init__(self, files: set[str]) -> None:
-        super().__init__(files, _KEYS, _NUMBERS)
+        super().__init__(files, _KEYS, _WORDS["numbers"])
         self.late: list[MessageField] = []
         self._is_providers = False
 
@@ -191,7 +187,7 @@ class RequestReader(FieldReader):
         if name == "data" and kind == "base64" and _BASE64.match(value):
             self.files.add("base64")
             return True
-        if name in _OPAQUE:
+        if name in _WORDS["opaque"]:
             return kind not in {"", "text"} and is_opaque(value)
         is_thought = (kind, name) in {("thinking", "signature"), ("redacted_thinking", "data")}
         return is_thought and self._is_providers and is_opaque(value)

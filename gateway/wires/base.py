@@ -15,6 +15,7 @@ from gateway.errors import GatewayError
 from gateway.models import Family, PrivacyMode
 from gateway.text.answers import AnswerText, Channel
 from gateway.text.fields import MessageField
+from gateway.wires.error_shapes import error_body
 
 type Body = dict[str, Any]
 type Framing = Literal["sse", "json-array"]
@@ -70,6 +71,8 @@ class Conversation:
 class EventFormat(ABC):
     """How a wire streams an answer. Every event is a JSON object."""
 
+    family: Family = "openai"
+    """The provider's API, whose errors clients read."""
     names_events = False
     """Whether each server-sent event has its `type` as its name."""
     has_empty_deltas = True
@@ -109,7 +112,7 @@ class EventFormat(ABC):
 
     def error(self, error: GatewayError, request_id: str) -> Body:
         """Returns the event that reports an error to clients of this wire."""
-        return error.body(request_id)
+        return error_body(error, request_id, self.family)
 
 
 class Wire(ABC):

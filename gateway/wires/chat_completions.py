@@ -33,8 +33,6 @@ from gateway.wires.reading import (
     word,
 )
 
-_ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
-_TEXT_PARTS = frozenset({"text", "refusal", "input_text", "output_text", "thinking", "reasoning"})
 _WORDS = word_lists(__file__)
 _KEYS = SCHEMA_KEYS | _WORDS["keys"]
 _ANSWER_KEYS = ANSWER_KEYS | {"service_tier"}
@@ -47,8 +45,6 @@ _PLACES = dict.fromkeys(("system", "developer"), Place.INSTRUCTIONS) | dict.from
 _READ = frozenset({"model", "messages", "stream", *_BEFORE_MESSAGES})
 # The arguments of each kind of call.
 _ARGUMENTS = {"function": "arguments", "function_call": "arguments", "custom": "input"}
-# Strings of a delta that come at once.
-_WHOLE = frozenset({"role", "id", "type", "name", "index", "finish_reason", "obfuscation"})
 
 
 class ChatCompletionChunks(ChoiceEvents):
@@ -142,7 +138,7 @@ class _MessageReader(OpenAIReader):
     def turns(self, messages: list[Any]) -> Iterator[Turn]:
         for index, message in enumerate(messages):
             where = f"messages[{index}]"
-            role = check_role(message, where, _ROLES)
+            role = check_role(message, where, _WORDS["roles"])
             content = message.get("content")
             if not isinstance(content, str | list | None):
                 raise BadRequest(f"`{where}.content` must be a string or a list of parts.", param=f"{where}.content")
@@ -173,7 +169,7 @@ class _MessageReader(OpenAIReader):
     def _part(self, parts: list[Any], position: int, part: Any) -> Iterator[MessageField]:
         if not isinstance(part, dict | str):
             raise BadRequest("A content part must be an object.", param="messages")
-        if isinstance(part, dict) and kind_of(part) not in _TEXT_PARTS:
+        if isinstance(part, dict) and kind_of(part) not in _WORDS["text_parts"]:
             self.files.add(kind_of(part))
         fields = self.fields(parts, position, part)
         return continuing(fields, position) if position else fields
@@ -237,7 +233,7 @@ def _delta_texts(delta: Body, path: Channel, call: str = "") -> Iterator[AnswerT
                     yield from _delta_texts(item, (*path, key, place), word(item.get("id")))
                 else:
                     yield from answer_strings(item, value, position, choice)
-        elif isinstance(value, str) and key not in _WHOLE:
+        elif isinstance(value, str) and key not in _WORDS["whole"]:
             kind: Any = "json" if key in {"arguments", "input"} else "data" if key == "data" else "text"
             yield AnswerText(delta, key, value, kind, choice, tool if kind == "json" else None, (*path, key), call)
         elif isinstance(value, str) and key == "name":

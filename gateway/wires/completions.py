@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from gateway.detection.data_files import word_lists
 from gateway.errors import BadRequest
 from gateway.text.answers import AnswerText, Channel
 from gateway.wires.answer_reading import answer_strings
@@ -12,19 +13,7 @@ from gateway.wires.choice_events import CHOICES, ChoiceEvents, choices_of, usage
 from gateway.wires.openai_reading import OpenAIReader, first_text, refuse_token_numbers
 from gateway.wires.reading import begun, check_whole, named_model
 
-_KEYS = frozenset(
-    """
-    model prompt suffix echo logprobs best_of n stream stream_options include_usage include_obfuscation stop
-    max_tokens temperature top_p top_k min_p frequency_penalty presence_penalty repetition_penalty logit_bias seed user
-    metadata
-    """.split()
-)
-_NUMBERS = frozenset(
-    """
-    best_of n seed logprobs max_tokens temperature top_p top_k min_p frequency_penalty presence_penalty
-    repetition_penalty
-    """.split()
-)
+_WORDS = word_lists(__file__)
 # Members that are read on their own, or validated where they are read.
 _READ = frozenset({"model", "stream", "prompt", "suffix"})
 
@@ -67,7 +56,7 @@ class Completions(Wire):
         is_list = isinstance(prompt, list) and bool(prompt) and all(isinstance(each, str) for each in prompt)
         if not (isinstance(prompt, str) or is_list):
             raise BadRequest("`prompt` must be a string or a non-empty list of strings.", param="prompt")
-        reader = OpenAIReader(conversation.files, _KEYS, _NUMBERS)
+        reader = OpenAIReader(conversation.files, _WORDS["keys"], _WORDS["numbers"])
         given = [name for name in ("prompt", "suffix") if name in body]
         texts = [field for name in given for field in reader.fields(body, name, body[name])]
         conversation.seed = first_text(texts, self.id)

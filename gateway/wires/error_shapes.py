@@ -3,12 +3,10 @@
 from collections.abc import Iterable
 from typing import Any, Literal
 
+from gateway.detection.data_files import read_toml
 from gateway.errors import GatewayError
 from gateway.http.types import Field
 from gateway.models import Family
-from gateway.wires.anthropic_events import error_body as anthropic_error
-from gateway.wires.base import Body
-from gateway.wires.gemini_answers import error_body as gemini_error
 
 type ErrorShape = Family | Literal["bedrock"]
 """The API whose clients read an error."""
@@ -21,15 +19,8 @@ _MARKS: dict[bytes, Family] = {
 }
 _AWS_MARKS = frozenset({b"amz-sdk-invocation-id", b"x-amz-date"})
 _BEDROCK_HOST = b"bedrock-runtime"
-# The names under which AWS's SDKs report errors, by status.
-_BEDROCK_TYPES = {
-    401: "AccessDeniedException",
-    403: "AccessDeniedException",
-    404: "ResourceNotFoundException",
-    408: "ModelTimeoutException",
-    429: "ThrottlingException",
-    503: "ServiceUnavailableException",
-}
+# The words by which errors are told apart, by status or code.
+_KINDS = read_toml(__file__)
 
 
 def family_of(fields: Iterable[Field]) -> Family:
@@ -57,23 +48,44 @@ def code_in(body: Any) -> object:
     return None
 
 
-def shaped(error: GatewayError, request_id: str, family: ErrorShape) -> tuple[int, Body]:
+def shaped(error: GatewayError, request_id: str, family: ErrorShape) -> tuple[int, dict[str, Any]]:
     """Returns the status and the body of an error.
 
     To clients of Anthropic's API, 404 says that the model does not exist, so no other error has it.
     """
     if family == "anthropic":
         is_about_path = error.status == 404 and error.code != "model_not_found"
-        return 400 if is_about_path else error.status, anthropic_error(error, request_id)
-    if family == "bedrock":
-        return error.status, {"message": error.message, "code": error.code, "request_id": request_id}
-    return error.status, gemini_error(error, request_id) if family == "gemini" else error.body(request_id)
+        return 400 if is_about_path else error.status, error_body(error, request_id, family)
+    return error.status, error_body(error, request_id, family)
+
+
+def error_body(error: GatewayError, request_id: str, family: ErrorShape) -> dict[str, Any]:
+    """Returns an error as the API describes it, with the gateway's code and the field where its SDKs show them."""
+    param = {"param": error.param} if error.param else {}
+    match family:
+        case "anthropic":
+            kind = _KINDS["anthropic_codes"].get(error.code) or _kind(error, family)
+            shown = {"type": kind, "message": error.message, "details": {"error_code": error.code, **param}}
+            return {"type": "error", "error": shown, "request_id": request_id}
+        case "gemini":
+            reason, metadata = error.code.upper(), {"code": error.code, "request_id": request_id, **param}
+            info = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": reason, "metadata": metadata}
+            shown = {"code": error.status, "message": error.message, "status": _kind(error, family), "details": [info]}
+            return {"error": shown}
+        case "bedrock":
+            return {"message": error.message, "code": error.code, "request_id": request_id}
+    return error.body(request_id)
+
+
+def _kind(error: GatewayError, family: ErrorShape) -> str:
+    """Returns the word of an API for the status of an error."""
+    kinds: dict[str, str] = _KINDS[family]
+    return kinds.get(str(error.status), kinds["below_500" if error.status < 500 else "others"])
 
 
 def shaped_headers(error: GatewayError, request_id: str, family: ErrorShape) -> dict[str, str]:
     """Returns the header fields of an error. AWS's SDKs show an error only with the name that they expect."""
     fields = error.headers(request_id)
     if family == "bedrock":
-        default = "ValidationException" if error.status < 500 else "InternalServerException"
-        fields["x-amzn-errortype"] = _BEDROCK_TYPES.get(error.status, default)
+        fields["x-amzn-errortype"] = _kind(error, family)
     return fields

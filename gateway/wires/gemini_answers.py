@@ -7,46 +7,19 @@ thoughts are restored like any text.
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from gateway.errors import GatewayError
+from gateway.detection.data_files import word_lists
 from gateway.http.strict_json import dump
+from gateway.models import Family
 from gateway.text.answers import AnswerText, Channel
 from gateway.wires.answer_reading import DocumentWriter, count_of
 from gateway.wires.base import Body, EventFormat
 from gateway.wires.gemini_request import camel
 from gateway.wires.reading import is_opaque, word
 
-# Members of an answer that hold no text, or whose text is read on its own. Embeddings are numbers.
-_ANSWER_KEYS = frozenset(
-    """
-    candidates usageMetadata modelVersion responseId createTime embedding embeddings totalTokens cachedContentTokenCount
-    promptTokensDetails cacheTokensDetails svc
-    """.split()
-)
-_CANDIDATE_KEYS = frozenset("content finishReason index safetyRatings tokenCount avgLogprobs".split())
-# Words of the protocol.
-_WORDS = frozenset(
-    "role mimeType blockReason language outcome category probability severity urlRetrievalStatus".split()
-)
-_OPAQUE = frozenset({"thoughtSignature", "sdkBlob", "googleMapsWidgetContextToken"})
-_DATA = frozenset({"data"})
+_WORDS = word_lists(__file__)
 # Members that identify an answer, and stay in what replaces it.
 _IDENTITY = ("responseId", "modelVersion", "createTime", "usageMetadata")
 _WRITTEN = ("candidatesTokenCount", "thoughtsTokenCount")
-# HTTP status -> status of an error. Any other below 500 is `INVALID_ARGUMENT`, and `INTERNAL` from there on.
-_ERROR_STATUS = {
-    401: "UNAUTHENTICATED",
-    403: "PERMISSION_DENIED",
-    404: "NOT_FOUND",
-    405: "UNIMPLEMENTED",
-    408: "DEADLINE_EXCEEDED",
-    409: "ABORTED",
-    410: "NOT_FOUND",
-    426: "FAILED_PRECONDITION",
-    429: "RESOURCE_EXHAUSTED",
-    502: "UNAVAILABLE",
-    503: "UNAVAILABLE",
-    504: "DEADLINE_EXCEEDED",
-}
 
 
 class ResponseEvents(EventFormat):
@@ -55,6 +28,8 @@ class ResponseEvents(EventFormat):
     The texts of a candidate are one text, and so are its thoughts. Other parts come whole, but for the arguments of
     calls on Vertex AI, which may come string by string.
     """
+
+    family: Family = "gemini"
 
     def texts(self, event: Body) -> list[AnswerText]:
         return [*response_texts(event, streamed=True)]
@@ -87,17 +62,6 @@ class ResponseEvents(EventFormat):
     def refusal(self, message: str, like: Body) -> list[Body | bytes]:
         return [_refusal(like, message, [_index(candidate) for candidate in _candidates(like)])]
 
-    def error(self, error: GatewayError, request_id: str) -> Body:
-        return error_body(error, request_id)
-
-
-def error_body(error: GatewayError, request_id: str) -> Body:
-    """Returns an error as the API describes it. Its details name the gateway's code, the field and the request."""
-    metadata = {"code": error.code, "request_id": request_id, **({"param": error.param} if error.param else {})}
-    info = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": error.code.upper(), "metadata": metadata}
-    status = _ERROR_STATUS.get(error.status, "INVALID_ARGUMENT" if error.status < 500 else "INTERNAL")
-    return {"error": {"code": error.status, "message": error.message, "status": status, "details": [info]}}
-
 
 def response_texts(body: Body, *, streamed: bool = False) -> Iterator[AnswerText]:
     """Yields the strings of an answer that are text. Those of an event have channels."""
@@ -111,9 +75,9 @@ def response_texts(body: Body, *, streamed: bool = False) -> Iterator[AnswerText
         else:
             yield from _strings({"content": content}, candidate, index)
         yield from _strings(
-            {name: candidate[name] for name in candidate if name not in _CANDIDATE_KEYS}, candidate, index
+            {name: candidate[name] for name in candidate if name not in _WORDS["candidate"]}, candidate, index
         )
-    yield from _strings({name: value for name, value in body.items() if camel(name) not in _ANSWER_KEYS}, body, 0)
+    yield from _strings({name: value for name, value in body.items() if camel(name) not in _WORDS["answer"]}, body, 0)
 
 
 def tokens(body: Body) -> tuple[int | None, int | None]:
@@ -224,9 +188,10 @@ def _call_texts(call: Body, index: int, *, streamed: bool) -> Iterator[AnswerTex
 
 def _strings(members: Any, container: Any, index: int) -> Iterator[AnswerText]:
     """Yields the strings under members of a container, but for words of the protocol and opaque data."""
+    skipped, opaque = _WORDS["protocol"], _WORDS["opaque"]
     named = members.items() if isinstance(members, dict) else enumerate(members)
     for name, value in named:
         if isinstance(value, dict | list):
             yield from _strings(value, value, index)
-        elif isinstance(value, str) and value and name not in _WORDS and not (name in _OPAQUE and is_opaque(value)):
-            yield AnswerText(container, name, value, "data" if name in _DATA else "text", index)
+        elif isinstance(value, str) and value and name not in skipped and not (name in opaque and is_opaque(value)):
+            yield AnswerText(container, name, value, "data" if name == "data" else "text", index)

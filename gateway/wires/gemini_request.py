@@ -29,13 +29,6 @@ _SNAKE = re.compile(r"(?<=[a-z0-9])([A-Z])")
 _CAMEL = re.compile(r"_([a-z])")
 _CAMEL_KEYS = SCHEMA_KEYS | _WORDS["keys"]
 KEYS = _CAMEL_KEYS | {_SNAKE.sub(r"_\1", word).lower() for word in _CAMEL_KEYS if not word.startswith("$")}
-_ROLES = frozenset({"", "user", "model", "function", "tool", "system"})
-# Members of a part that are its content. A part with none of them is of an unknown kind.
-_TEXT_CONTENT = frozenset("text functionCall functionResponse executableCode codeExecutionResult".split())
-_TOOL_CONTENT = frozenset({"toolCall", "toolResponse"})
-_FILE_CONTENT = frozenset({"inlineData", "fileData"})
-_CALLS = frozenset({"functionCall", "functionResponse"}) | _TOOL_CONTENT
-_RESULTS = frozenset({"functionResponse", "toolResponse", "codeExecutionResult"})
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]*={0,2}\Z")
 
 
@@ -66,7 +59,7 @@ def _check_role(content: Any, where: str) -> str:
     if not isinstance(content, dict):
         raise BadRequest(f"`{where}` must be an object.", param=where)
     role = content.get("role") or ""
-    if not isinstance(role, str) or role not in _ROLES:
+    if not isinstance(role, str) or role not in {"", *_WORDS["roles"]}:
         raise BadRequest(f"`{where}.role` must be `user` or `model`.", param=f"{where}.role")
     return role or "user"
 
@@ -115,8 +108,8 @@ class RequestReader(FieldReader):
             yield from self.fields(parts, position, part)
             return
         kinds = {camel(name) for name in part}
-        self.files |= kinds & _FILE_CONTENT
-        if kinds and kinds.isdisjoint(_TEXT_CONTENT | _TOOL_CONTENT | _FILE_CONTENT | {"thoughtSignature"}):
+        self.files |= kinds & _WORDS["files"]
+        if kinds and kinds.isdisjoint(_WORDS["content"] | _WORDS["files"]):
             self.files.add("unknown")
         yield from self.members(part)
 
@@ -139,13 +132,13 @@ class RequestReader(FieldReader):
 
     def member(self, container: Body, name: str, value: Json) -> Iterator[MessageField]:
         known = camel(name)
-        if known in _CALLS and isinstance(value, dict):
+        if known in _WORDS["calls"] and isinstance(value, dict):
             fields = self._call(value)
         elif known in {"labels", "partMetadata"}:
             fields = ValueReader().fields(container, name, value)
         else:
             fields = self.fields(container, name, value)
-        return placed(Place.TOOL_RESULT, fields) if known in _RESULTS else fields
+        return placed(Place.TOOL_RESULT, fields) if known in _WORDS["results"] else fields
 
     def _call(self, call: Body) -> Iterator[MessageField]:
         """Yields the fields of a call or its result, in whose values every key is the caller's."""

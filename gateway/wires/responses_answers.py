@@ -6,6 +6,7 @@
 from collections.abc import Iterator
 from typing import Any, Literal
 
+from gateway.detection.data_files import word_lists
 from gateway.http.strict_json import dump
 from gateway.text.answers import AnswerText, Channel
 from gateway.wires.answer_reading import DocumentWriter, answer_keys
@@ -14,19 +15,7 @@ from gateway.wires.reading import is_opaque, word
 
 type Kind = Literal["text", "json", "data", "echo"]
 
-# Strings that are ids and words of the protocol, and pieces of text that is elsewhere too.
-_NO_TEXT = frozenset(
-    """
-    id object model status role phase item_id call_id response_id previous_response_id approval_request_id container_id
-    file_id obfuscation logprobs service_tier truncation object usage svc partial_image_b64
-    """.split()
-)
-_ECHO = frozenset(
-    """
-    instructions tools tool_choice text metadata user safety_identifier prompt prompt_cache_key prompt_cache_retention
-    reasoning conversation include
-    """.split()
-)
+_NO_TEXT, _ECHO = word_lists(__file__)["no_text"], word_lists(__file__)["echo"]
 # The input of a tool.
 _JSON = frozenset({"arguments", "input", "code", "command", "diff"})
 # Calls that the client runs, of which this member says what to do.

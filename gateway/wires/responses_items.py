@@ -24,30 +24,14 @@ from gateway.wires.reading import (
     word,
 )
 
-ROLES = frozenset({"system", "developer", "user", "assistant", "tool"})
 _WORDS = word_lists(__file__)
 KEYS = SCHEMA_KEYS | _WORDS["keys"]
-# Members whose keys are the caller's, even those that the protocol has elsewhere.
-_OWN_KEYS = frozenset({"metadata", "client_metadata", "variables", "headers", "env", "attributes"})
-_STATUSES = frozenset("in_progress completed incomplete calling failed generating searching interpreting".split())
-_PHASES = frozenset({"commentary", "final_answer"})
-# Types of items whose members the provider never encrypts.
-_SAID = frozenset({"message", "input_text", "output_text"})
-_TEXT_PARTS = frozenset({"input_text", "output_text", "text", "refusal", "summary_text", "reasoning_text", "logs"})
-_FILES = frozenset({"input_image", "input_file", "input_audio", "computer_screenshot"})
-_SCHEMAS = frozenset({"parameters", "schema", "json_schema", "input_schema"})
-_PARTS = frozenset({"content", "summary", "output"})
-# Calls are the model's, and so are these items.
-_MADE = frozenset({"reasoning", "mcp_list_tools", "mcp_approval_request", "compaction", "program"})
-
-
-_NUMBERS = frozenset({"temperature", "top_p", "top_logprobs", "max_output_tokens", "max_tool_calls"})
 
 
 def _is_made(item: Body) -> bool:
     """Whether an item is part of a turn of the model."""
     role, kind = item.get("role"), word(item.get("type"))
-    return role == "assistant" if isinstance(role, str) else kind in _MADE or kind.endswith("_call")
+    return role == "assistant" if isinstance(role, str) else kind in _WORDS["made"] or kind.endswith("_call")
 
 
 def _place_of(item: Body) -> Place:
@@ -63,10 +47,10 @@ def _is_structure(item: Body, name: str, value: Json) -> bool:
     if not isinstance(value, str):
         return False
     return (
-        (name == "role" and value in ROLES)
-        or (name == "status" and value in _STATUSES)
-        or (name == "phase" and value in _PHASES)
-        or (name == "encrypted_content" and word(item.get("type")) not in _SAID and is_opaque(value))
+        (name == "role" and value in _WORDS["roles"])
+        or (name == "status" and value in _WORDS["statuses"])
+        or (name == "phase" and value in _WORDS["phases"])
+        or (name == "encrypted_content" and word(item.get("type")) not in _WORDS["said"] and is_opaque(value))
         or (name == "type" and value.isidentifier() and value.islower())
     )
 
@@ -75,7 +59,7 @@ class ItemReader(OpenAIReader):
     """Yields the fields of items, and of the other members of a request."""
 
     def __init__(self, files: set[str]) -> None:
-        super().__init__(files, KEYS, _NUMBERS)
+        super().__init__(files, KEYS, _WORDS["numbers"])
         # Reads objects whose keys are the caller's.
         self._own = OpenAIReader(files)
 
@@ -95,7 +79,7 @@ class ItemReader(OpenAIReader):
         if item.get("type") == "image_generation_call" and isinstance(item.get("result"), str):
             self.files.add("image_generation_call")
         for name, value in item.items():
-            if name in _PARTS and isinstance(value, list):
+            if name in _WORDS["parts"] and isinstance(value, list):
                 for position, part in enumerate(value):
                     yield from self._part(value, position, part, where)
             elif not _is_structure(item, name, value):
@@ -108,11 +92,11 @@ class ItemReader(OpenAIReader):
             yield json_field(container, name, value)
         elif name == "arguments":
             yield from self._own.fields(container, name, value)
-        elif name in _OWN_KEYS and isinstance(value, dict):
+        elif name in _WORDS["own_keys"] and isinstance(value, dict):
             yield from self._callers(value)
-        elif name not in _SCHEMAS and isinstance(value, dict):
+        elif name not in _WORDS["schemas"] and isinstance(value, dict):
             yield from self._object(value)
-        elif name not in _SCHEMAS and isinstance(value, list):
+        elif name not in _WORDS["schemas"] and isinstance(value, list):
             for position, member in enumerate(value):
                 if isinstance(member, dict):
                     yield from self._object(member)
@@ -140,7 +124,7 @@ class ItemReader(OpenAIReader):
         yield from unknown_keys(value, frozenset())
 
     def _note_file(self, value: Body) -> None:
-        if kind_of(value) in _FILES:
+        if kind_of(value) in _WORDS["files"]:
             self.files.add(kind_of(value))
 
     def _part(self, parts: list[Any], position: int, part: Any, where: str) -> Iterator[MessageField]:
@@ -151,7 +135,7 @@ class ItemReader(OpenAIReader):
             return
         # The output of a shell is parts without a type.
         is_output = part.get("type") is None and part.keys() & {"stdout", "stderr"}
-        if kind_of(part) not in _TEXT_PARTS and not is_output:
+        if kind_of(part) not in _WORDS["text_parts"] and not is_output:
             self.files.add(kind_of(part))
         if part.get("logprobs"):
             # The text in pieces, and as numbers, which no search sees. No model reads it.
@@ -164,7 +148,7 @@ class ItemReader(OpenAIReader):
 
     def setting(self, body: Body, name: str, value: Json) -> Iterator[MessageField]:
         """Yields the fields of a member of the single request. Words that the protocol allows in one are no text."""
-        is_plain = name not in _OWN_KEYS and isinstance(value, str | int | float)
+        is_plain = name not in _WORDS["own_keys"] and isinstance(value, str | int | float)
         found = super().setting(body, name, value) if is_plain else self.item_member(body, name, value)
         values = _WORDS["values"]
         return (field for field in found if not (isinstance(field, TextField) and field.texts[0] in values))

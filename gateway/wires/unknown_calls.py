@@ -2,15 +2,10 @@
 
 import re
 
+from gateway.detection.data_files import word_lists
 from gateway.errors import NotFound
 
-# Other calls of model providers' interfaces, by the first path segment after the version.
-_PROVIDER_CALLS = frozenset(
-    """
-    responses embeddings completions moderations fine_tuning assistants threads vector_stores containers conversations
-    evals messages rerank engines
-    """.split()
-)
+_WORDS = word_lists(__file__)
 # Calls whose texts are in files, audio or images, or go through a later job or another connection.
 _BEYOND_JSON = re.compile(
     r"/(?:audio|images|videos|files|uploads?|batches|realtime|batchPredictionJobs)(?:[/:]|\Z)"
@@ -18,7 +13,6 @@ _BEYOND_JSON = re.compile(
     re.IGNORECASE,
 )
 BEYOND_JSON = "Files, audio, images, batches and realtime sessions cannot be protected, and nothing was sent"
-_PATH_PREFIXES = frozenset({"v1", "v1beta", "openai", "anthropic"})
 # Model calls of Amazon Bedrock. AWS's SDKs encode `:` and `/` in the id or ARN of a model.
 _BEDROCK = re.compile(
     r"/model/(?:[\w.:-]|%3A|%2F)+/(?:converse|converse-stream|count-tokens|invoke|invoke-with-response-stream)",
@@ -31,10 +25,10 @@ _TELEMETRY = ("/v1/traces/ingest", "/api/event_logging/", "/api/claude_code/metr
 def unknown_path(path: str) -> NotFound:
     """Returns the error for a path without a route. The message says which calls the gateway supports."""
     words = path.strip("/").split("/")
-    call = next((word for word in words if word not in _PATH_PREFIXES), "")
+    call = next((word for word in words if word not in _WORDS["prefixes"]), "")
     if is_beyond_json(path):
         problem = f"{BEYOND_JSON}. A policy with `attachments` set to `pass` lets files pass inside other calls."
-    elif call in _PROVIDER_CALLS:
+    elif call in _WORDS["calls"]:
         problem = "This call is not supported yet, and nothing was sent."
     else:
         problem = "The gateway does not know this call, and nothing was sent."

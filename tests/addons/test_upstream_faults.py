@@ -13,7 +13,7 @@ from mitmproxy.proxy.layers import tls
 from mitmproxy.proxy.layers.http import _http1
 from mitmproxy.test import tflow
 
-from addons.upstream_faults import _BEGINNINGS, fault_in, fault_of
+from addons.upstream_faults import _FAULTS, fault_in, fault_of
 from gateway.http.upstream_failures import Fault
 from tests.conftest import vectors
 
@@ -42,7 +42,7 @@ def test_the_beginnings_are_those_of_mitmproxy() -> None:
     )
     own = {
         beginning
-        for beginning, _ in _BEGINNINGS
+        for beginning in _FAULTS
         # OpenSSL and h11 write the text after the first words, and mitmproxy builds these messages from parts.
         if not beginning.startswith(("Certificate verify failed: ", "HTTP/1 protocol error: ", "Response body"))
     }

@@ -11,8 +11,8 @@ from gateway.errors import Unavailable
 from gateway.exchange.answer_guard import CONTENT_FILTERED
 from gateway.policy.document import GuardDocument
 from gateway.wires import Body
-from gateway.wires.anthropic_events import error_body
 from gateway.wires.anthropic_messages import WIRE
+from gateway.wires.error_shapes import error_body
 from tests.gateway.wires.replays import CARD, MAIL, plan, read_sse, replay, session, sse, written
 from tests.tables import table
 
@@ -181,7 +181,7 @@ def test_the_gateways_errors_have_the_shape_of_the_providers() -> None:
     assert got[-1][0] == "error"
     assert got[-1][1]["error"]["type"] == "api_error"
     shown = WIRE.stream.error(Unavailable("Later.", code="overloaded"), "r")
-    assert shown == error_body(Unavailable("Later.", code="overloaded"), "r")
+    assert shown == error_body(Unavailable("Later.", code="overloaded"), "r", "anthropic")
 
 
 def test_blocks_that_a_client_joins_are_guarded_together() -> None:

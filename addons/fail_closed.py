@@ -16,12 +16,11 @@ from mitmproxy import exceptions, http
 
 from addons.flow_state import FlowStates
 from addons.forwarding import was_sent
+from addons.mitm_errors import answer_with
 from gateway.errors import GatewayError, InternalError
 from gateway.exchange.messages import Gateway
-from gateway.http.security_headers import SECURITY_HEADERS
-from gateway.http.strict_json import dump
 from gateway.ids import new_request_id
-from gateway.wires.error_shapes import ErrorShape, shaped, shaped_headers
+from gateway.wires.error_shapes import ErrorShape
 
 if TYPE_CHECKING:
     # It loads all of mitmproxy, which `ca` does not need.
@@ -47,17 +46,6 @@ def refuse(flow: http.HTTPFlow, error: GatewayError, request_id: str, family: Er
     disarm(flow)
     flow.request.content = b""
     flow.response = answer_with(error, request_id, flow.request.method, family)
-
-
-def answer_with(error: GatewayError, request_id: str, method: str, family: ErrorShape = "openai") -> http.Response:
-    """Returns the response for an error, as clients of the API `family` expect it."""
-    headers = {"content-type": "application/json", **SECURITY_HEADERS, **shaped_headers(error, request_id, family)}
-    status, body = shaped(error, request_id, family)
-    response = http.Response.make(status, dump(body), headers)
-    if method == "HEAD":
-        # Keeps `Content-Length` without a body (RFC 9110 section 9.3.2).
-        response.data.content = b""
-    return response
 
 
 class Refusals:

@@ -71,10 +71,19 @@ def error_response(status_code: int, message: str = "", family: ErrorShape = "op
     return error_page(known or _error_for(status_code), request_id, family)
 
 
-def error_page(error: GatewayError, request_id: str, family: ErrorShape) -> bytes:
-    """Returns the response to an error as bytes. It ends the connection."""
-    headers = {"content-type": "application/json", "connection": "close", **SECURITY_HEADERS}
-    headers |= shaped_headers(error, request_id, family)
+def answer_with(error: GatewayError, request_id: str, method: str, family: ErrorShape = "openai") -> http.Response:
+    """Returns the response for an error, as clients of the API `family` expect it."""
+    headers = {"content-type": "application/json", **SECURITY_HEADERS, **shaped_headers(error, request_id, family)}
     status, body = shaped(error, request_id, family)
     response = http.Response.make(status, dump(body), headers)
+    if method == "HEAD":
+        # Keeps `Content-Length` without a body (RFC 9110 section 9.3.2).
+        response.data.content = b""
+    return response
+
+
+def error_page(error: GatewayError, request_id: str, family: ErrorShape) -> bytes:
+    """Returns the response to an error as bytes. It ends the connection."""
+    response = answer_with(error, request_id, "", family)
+    response.headers.insert(1, "connection", "close")
     return bytes(http1.assemble_response(response))

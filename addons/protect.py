@@ -17,11 +17,11 @@ from mitmproxy.net.http.http1 import expected_http_body_size
 
 from addons.accepted_heads import AcceptedHeads
 from addons.credentials import scrub, scrub_answer, seal, take_query_key, without_proxy_headers
-from addons.fail_closed import Refusals, answer_with, disarm, fail_closed
+from addons.fail_closed import Refusals, disarm, fail_closed
 from addons.flow_state import FlowState, FlowStates, listener_of
 from addons.forwarding import in_url, send_to, was_sent
 from addons.metered_reader import ClientGone
-from addons.mitm_errors import answer_for
+from addons.mitm_errors import answer_for, answer_with
 from addons.operator_view import Review
 from addons.patches.connection_limits import Clients
 from addons.streamed_answers import StreamedAnswer, is_stream, prepare_head

@@ -12,7 +12,7 @@ from gateway.detection.recognizer import EntityType
 from gateway.errors import BadUpstream, GatewayError
 from gateway.exchange.answer_guard import CONTENT_FILTERED, AnswerGuard
 from gateway.exchange.earlier_answers import EarlierAnswers
-from gateway.exchange.messages import AnswerEnd, StreamPlan
+from gateway.exchange.messages import AnswerEnd, StreamPlan, known_tokens
 from gateway.exchange.records import Records
 from gateway.exchange.state import Exchange
 from gateway.exchange.streaming import AnswerStream
@@ -101,7 +101,7 @@ class Answers:
             if streams and status < 400 and not body.lstrip().startswith(b"{"):
                 return self._restore_stream(exchange, status, body)
             answer = parse_object(body)
-            tokens = exchange.wire.usage(answer)
+            tokens = known_tokens(*exchange.wire.usage(answer))
             wire = exchange.wire
             ids = wire.answer_ids(answer, exchange.path) if status < 400 else ()
             verdict, changed = self._restore_texts(exchange, answer)

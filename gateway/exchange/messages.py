@@ -78,6 +78,11 @@ class AnswerEnd:
     verdict: Verdict | None = None
 
 
+def known_tokens(read: int | None, written: int | None) -> tuple[int, int] | None:
+    """Returns input and output tokens, if at least one of them is known."""
+    return None if read is None and written is None else (read or 0, written or 0)
+
+
 class ForwardedRequest(NamedTuple):
     """A request that may be forwarded to `url`. `receipt` is None for a call that carries no text.
 

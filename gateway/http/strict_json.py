@@ -5,7 +5,6 @@ parser must see the same values that detection saw.
 """
 
 import json
-from collections.abc import Iterator
 
 import orjson
 
@@ -59,41 +58,12 @@ _DECODER = json.JSONDecoder(
 )
 
 
-def _depth_within(text: str, limit: int) -> bool:
-    """Whether the nesting is within a limit. Counting all brackets is a quick upper bound; else measures the depth."""
-    return text.count("[") + text.count("{") <= limit or _measured_depth(text) <= limit
-
-
-def _measured_depth(text: str) -> int:
-    depth = deepest = 0
-    for char in _structure(text):
-        if char in "[{":
-            depth += 1
-            deepest = max(deepest, depth)
-        else:
-            depth -= 1
-    return deepest
-
-
-def _structure(text: str) -> Iterator[str]:
-    """Yields the brackets of a JSON text that are not inside strings."""
-    position = 0
-    while position < len(text):
-        quote = text.find('"', position)
-        stop = len(text) if quote < 0 else quote
-        for char in text[position:stop]:
-            if char in "[]{}":
-                yield char
-        if quote < 0:
-            return
-        position = quote + 1
-        while (end := text.find('"', position)) >= 0:
-            backslashes = end - len(text[position:end].rstrip("\\")) - position
-            position = end + 1
-            if backslashes % 2 == 0:
-                break
-        if end < 0:
-            return
+def _is_too_deep(value: Json, levels: int = MAX_DEPTH) -> bool:
+    """Whether a value is nested in more than so many levels."""
+    if not isinstance(value, dict | list):
+        return False
+    inner = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(_is_too_deep(each, levels - 1) for each in inner)
 
 
 def parse(body: bytes | str) -> Json:
@@ -103,11 +73,14 @@ def parse(body: bytes | str) -> Json:
     """
     try:
         text = body if isinstance(body, str) else body.decode("utf-8")
-        if not _depth_within(text, MAX_DEPTH):
-            raise _Refused("the body is nested too deeply")
         value: Json = _DECODER.decode(text)
+        # Counting all brackets is a quick upper bound.
+        if text.count("[") + text.count("{") > MAX_DEPTH and _is_too_deep(value):
+            raise RecursionError
     except UnicodeDecodeError:
         raise BadRequest("The body is not valid UTF-8.", code="invalid_json") from None
+    except RecursionError:
+        raise BadRequest("The body is not valid JSON: the body is nested too deeply.", code="invalid_json") from None
     except _Refused as refused:
         raise BadRequest(f"The body is not valid JSON: {refused}.", code="invalid_json") from None
     except json.JSONDecodeError as error:

@@ -12,14 +12,15 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from functools import partial
 from importlib import import_module
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gateway.config.settings import Settings, SettingsError
 from gateway.errors import GatewayError, InternalError, Unavailable
-from gateway.exchange.messages import AnswerEnd, Call, ForwardedRequest, Gateway, NativeResponse
+from gateway.exchange.messages import Gateway
 from gateway.workers.cores import share_one_core
 from gateway.workers.event_loop import run
 from gateway.workers.memory import bound_free_memory, trim, use_huge_pages
@@ -51,31 +52,8 @@ class RemoteGateway:
     def __init__(self, link: Link) -> None:
         self._link = link
 
-    async def begin(self) -> None:
-        await self._call("begin")
-
-    async def check_proxy_key(self, key: str) -> None:
-        await self._call("check_proxy_key", key)
-
-    async def check_head(self, call: Call) -> str:
-        checked: str = await self._call("check_head", call)
-        return checked
-
-    async def open(self, call: Call) -> ForwardedRequest | NativeResponse:
-        opened: ForwardedRequest | NativeResponse = await self._call("open", call)
-        return opened
-
-    async def close(self, request_id: str, status: int, body: bytes) -> tuple[bytes, dict[str, Any] | None]:
-        restored: tuple[bytes, dict[str, Any] | None] = await self._call("close", request_id, status, body)
-        return restored
-
-    async def end(self, request_id: str, end: AnswerEnd) -> dict[str, Any] | None:
-        verdict: dict[str, Any] | None = await self._call("end", request_id, end)
-        return verdict
-
-    async def edit(self, request_id: str, edited: bytes) -> ForwardedRequest:
-        forwarded: ForwardedRequest = await self._call("edit", request_id, edited)
-        return forwarded
+    def __getattr__(self, name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
+        return partial(self._call, name)
 
     def fail(self, request_id: str, outcome: str, sent: bool = False) -> None:
         self._link.tell("fail", request_id, outcome, sent)

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from gateway.http.strict_json import Json, is_json, parse
 from gateway.text.answers import AnswerText
-from gateway.wires.base import Body
+from gateway.wires.base import Body, Tokens
 
 # In larger objects of an answer, members that get another name move to the end.
 _ORDERED_MEMBERS = 64
@@ -59,13 +59,11 @@ def strings_beside(known: Set[str], body: Body) -> Iterator[AnswerText]:
             yield from answer_strings(value, body, name, 0)
 
 
-def token_counts(usage: Json, inputs: str, outputs: str) -> tuple[int, int] | None:
+def token_counts(usage: Json, inputs: str, outputs: str) -> Tokens:
     """Returns the input and output tokens of an answer's usage, if it has both."""
-    counts = (usage.get(inputs), usage.get(outputs)) if isinstance(usage, dict) else ()
-    match counts:
-        case (int(given), int(made)) if given >= 0 and made >= 0:
-            return given, made
-    return None
+    given = usage if isinstance(usage, dict) else {}
+    read, written = count_of(given.get(inputs)), count_of(given.get(outputs))
+    return (None, None) if read is None or written is None else (read, written)
 
 
 def count_of(value: object) -> int | None:

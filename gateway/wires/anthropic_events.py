@@ -12,7 +12,7 @@ from gateway.http.strict_json import dump
 from gateway.models import Family
 from gateway.text.answers import AnswerText, Channel
 from gateway.wires.answer_reading import DocumentWriter, answer_strings, count_of
-from gateway.wires.base import Body, EventFormat
+from gateway.wires.base import Body, EventFormat, Tokens
 from gateway.wires.reading import is_opaque, word
 
 _WORDS = word_lists(__file__)
@@ -53,11 +53,6 @@ class MessageEvents(EventFormat):
     def continued(self, channel: Channel, text: str, last: Body) -> Body:
         index, name = channel
         return _delta(index, {"type": _GROWING[str(name)], str(name): text})
-
-    def usage(self, event: Body) -> tuple[int | None, int | None]:
-        message = event.get("message")
-        usage = message.get("usage") if isinstance(message, dict) else event.get("usage")
-        return tokens(usage) if isinstance(usage, dict) else (None, None)
 
     def is_last(self, event: Body) -> bool:
         """The event with the reason why the message ended, or else the last of all."""
@@ -102,7 +97,7 @@ def message_texts(message: Body) -> Iterator[AnswerText]:
             yield from answer_strings(value, message, name, 0)
 
 
-def tokens(usage: Body) -> tuple[int | None, int | None]:
+def tokens(usage: Body) -> Tokens:
     """Returns the input tokens, cached ones included, and the output tokens that a `usage` reports."""
     given = [count_of(usage.get(name)) for name in _USAGE]
     read = None if given[0] is None else sum(count for count in given if count is not None)

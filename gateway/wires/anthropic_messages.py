@@ -17,7 +17,7 @@ from gateway.text.answers import AnswerText
 from gateway.text.fields import MessageField, Place, placed
 from gateway.wires.anthropic_events import MessageEvents, message_texts, refuse, tokens
 from gateway.wires.anthropic_request import RequestReader
-from gateway.wires.base import Body, Conversation, Wire
+from gateway.wires.base import Body, Conversation, Tokens, Wire
 from gateway.wires.reading import (
     Turn,
     begun,
@@ -76,13 +76,10 @@ class AnthropicMessages(Wire):
     def answer_texts(self, body: Body) -> list[AnswerText]:
         return [*message_texts(body)]
 
-    def usage(self, body: Body) -> tuple[int, int] | None:
-        usage = body.get("usage")
-        if isinstance(usage, dict):
-            read, written = tokens(usage)
-            return None if read is None or written is None else (read, written)
-        counted, _ = tokens(body)
-        return None if counted is None else (counted, 0)
+    def usage(self, body: Body) -> Tokens:
+        message = body.get("message")
+        usage = message.get("usage") if isinstance(message, dict) else body.get("usage")
+        return tokens(usage if isinstance(usage, dict) else body)
 
     def refuse_answer(self, body: Body, message: str) -> None:
         refuse(body, message)

@@ -20,6 +20,8 @@ from gateway.wires.error_shapes import error_body
 type Body = dict[str, Any]
 type Framing = Literal["sse", "json-array"]
 """How the events of a streamed answer are divided: as server-sent events, or as the items of a JSON array."""
+type Tokens = tuple[int | None, int | None]
+"""Input and output tokens, each if it is known."""
 
 
 @dataclass(slots=True)
@@ -91,10 +93,6 @@ class EventFormat(ABC):
         """Returns an event that continues `channel` by `text`. `last` is the last event that continued it."""
 
     @abstractmethod
-    def usage(self, event: Body) -> tuple[int | None, int | None]:
-        """Returns the input and output tokens that an event reports. Later events count."""
-
-    @abstractmethod
     def is_last(self, event: Body) -> bool:
         """Whether this event, which may be the last, is to have the gateway's own member."""
 
@@ -152,9 +150,9 @@ class Wire(ABC):
     def answer_texts(self, body: Body) -> list[AnswerText]:
         """Returns the strings of an answer that are text."""
 
-    def usage(self, body: Body) -> tuple[int, int] | None:
-        """Returns the input and output tokens that the upstream reports, if any."""
-        return None
+    def usage(self, body: Body) -> Tokens:
+        """Returns the tokens that the upstream reports in an answer or an event of one. Later events count."""
+        return None, None
 
     def annotate(self, body: Body, note: Body | None) -> None:
         """Sets the gateway's own member of an answer, replacing any that the upstream sent."""

@@ -14,7 +14,7 @@ from gateway.text.answers import AnswerText, Channel
 from gateway.text.fields import MessageField, NameField, Place, placed
 from gateway.text.leads import lead
 from gateway.wires.answer_reading import DocumentWriter, answer_strings, strings_beside
-from gateway.wires.base import Body, Conversation, Wire
+from gateway.wires.base import Body, Conversation, Tokens, Wire
 from gateway.wires.choice_events import ANSWER_KEYS, CHOICES, ChoiceEvents, choices_of, index_of, usage_of
 from gateway.wires.openai_reading import OpenAIReader
 from gateway.wires.reading import (
@@ -118,7 +118,7 @@ class ChatCompletions(Wire):
                     found += answer_strings(value, choice, name, position)
         return [*found, *strings_beside(_ANSWER_KEYS, body)]
 
-    def usage(self, body: Body) -> tuple[int, int] | None:
+    def usage(self, body: Body) -> Tokens:
         return usage_of(body)
 
     def refuse_answer(self, body: Body, message: str) -> None:

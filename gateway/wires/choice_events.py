@@ -6,7 +6,7 @@ from typing import Any
 
 from gateway.text.answers import AnswerText, Channel
 from gateway.wires.answer_reading import strings_beside, token_counts
-from gateway.wires.base import Body, EventFormat
+from gateway.wires.base import Body, EventFormat, Tokens
 
 CHOICES = range(1, 129)
 """How many choices a request may ask for."""
@@ -56,9 +56,6 @@ class ChoiceEvents(EventFormat):
     def continued(self, channel: Channel, text: str, last: Body) -> Body:
         return {**self._envelope(last), "choices": [self.choice(channel, text, None)]}
 
-    def usage(self, event: Body) -> tuple[int | None, int | None]:
-        return usage_of(event) or (None, None)
-
     def is_last(self, event: Body) -> bool:
         """An event with a finish reason. One with the usage and without choices may follow it."""
         choices = choices_of(event)
@@ -87,6 +84,6 @@ def index_of(choice: Body) -> int:
     return index if isinstance(index, int) else 0
 
 
-def usage_of(body: Body) -> tuple[int, int] | None:
+def usage_of(body: Body) -> Tokens:
     """Returns the input and output tokens that an answer or an event reports."""
     return token_counts(body.get("usage"), "prompt_tokens", "completion_tokens")

@@ -8,7 +8,7 @@ from gateway.detection.data_files import word_lists
 from gateway.errors import BadRequest
 from gateway.text.answers import AnswerText, Channel
 from gateway.wires.answer_reading import answer_strings
-from gateway.wires.base import Body, Conversation, Wire
+from gateway.wires.base import Body, Conversation, Tokens, Wire
 from gateway.wires.choice_events import CHOICES, ChoiceEvents, choices_of, usage_of
 from gateway.wires.openai_reading import OpenAIReader, first_text, refuse_token_numbers
 from gateway.wires.reading import begun, check_whole, named_model
@@ -70,7 +70,7 @@ class Completions(Wire):
             text.channel = None
         return found
 
-    def usage(self, body: Body) -> tuple[int, int] | None:
+    def usage(self, body: Body) -> Tokens:
         return usage_of(body)
 
     def refuse_answer(self, body: Body, message: str) -> None:

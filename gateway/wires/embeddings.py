@@ -9,7 +9,7 @@ import re
 from gateway.errors import BadRequest
 from gateway.text.answers import AnswerText
 from gateway.wires.answer_reading import strings_beside, token_counts
-from gateway.wires.base import Body, Conversation, Wire
+from gateway.wires.base import Body, Conversation, Tokens, Wire
 from gateway.wires.openai_reading import OpenAIReader, refuse_token_numbers
 from gateway.wires.reading import begun, named_model, word
 
@@ -50,9 +50,9 @@ class Embeddings(Wire):
     def answer_texts(self, body: Body) -> list[AnswerText]:
         return [*strings_beside(_ANSWER_KEYS, body)]
 
-    def usage(self, body: Body) -> tuple[int, int] | None:
-        counts = token_counts(body.get("usage"), "prompt_tokens", "total_tokens")
-        return None if counts is None else (counts[0], 0)
+    def usage(self, body: Body) -> Tokens:
+        read, _ = token_counts(body.get("usage"), "prompt_tokens", "total_tokens")
+        return read, None
 
     def refuse_answer(self, body: Body, message: str) -> None:
         body.clear()

@@ -12,7 +12,7 @@ from gateway.errors import BadRequest
 from gateway.models import Family
 from gateway.text.answers import AnswerText
 from gateway.text.fields import MessageField, Place, placed
-from gateway.wires.base import Body, Conversation, Wire
+from gateway.wires.base import Body, Conversation, Tokens, Wire
 from gateway.wires.gemini_answers import ResponseEvents, refuse, response_texts, tokens
 from gateway.wires.gemini_request import KEYS, RequestReader, camel, items, named_requests
 from gateway.wires.reading import divide, take_own, unknown_keys
@@ -102,9 +102,8 @@ class Gemini(Wire):
     def answer_texts(self, body: Body) -> list[AnswerText]:
         return [*response_texts(body)]
 
-    def usage(self, body: Body) -> tuple[int, int] | None:
-        read, written = tokens(body)
-        return None if read is None else (read, written or 0)
+    def usage(self, body: Body) -> Tokens:
+        return tokens(body)
 
     def refuse_answer(self, body: Body, message: str) -> None:
         refuse(body, message)

@@ -12,7 +12,7 @@ from gateway.http.strict_json import dump
 from gateway.models import Family
 from gateway.text.answers import AnswerText, Channel
 from gateway.wires.answer_reading import DocumentWriter, count_of
-from gateway.wires.base import Body, EventFormat
+from gateway.wires.base import Body, EventFormat, Tokens
 from gateway.wires.gemini_request import camel
 from gateway.wires.reading import is_opaque, word
 
@@ -53,9 +53,6 @@ class ResponseEvents(EventFormat):
             part = {"functionCall": {"partialArgs": [{"jsonPath": path[0], "stringValue": text}]}}
         return {**_identity(last), "candidates": [{"content": {"parts": [part], "role": "model"}, "index": index}]}
 
-    def usage(self, event: Body) -> tuple[int | None, int | None]:
-        return tokens(event)
-
     def is_last(self, event: Body) -> bool:
         return _is_blocked(event) or any(map(_is_finished, _candidates(event)))
 
@@ -80,7 +77,7 @@ def response_texts(body: Body, *, streamed: bool = False) -> Iterator[AnswerText
     yield from _strings({name: value for name, value in body.items() if camel(name) not in _WORDS["answer"]}, body, 0)
 
 
-def tokens(body: Body) -> tuple[int | None, int | None]:
+def tokens(body: Body) -> Tokens:
     """Returns the input tokens and the output tokens, thoughts included, that an answer reports."""
     usage = body.get("usageMetadata")
     if not isinstance(usage, dict):

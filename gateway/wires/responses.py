@@ -13,7 +13,7 @@ from gateway.errors import BadRequest, GatewayError
 from gateway.text.answers import AnswerText, Channel
 from gateway.text.fields import Place, placed
 from gateway.wires.answer_reading import token_counts
-from gateway.wires.base import Body, Conversation, EventFormat, Wire
+from gateway.wires.base import Body, Conversation, EventFormat, Tokens, Wire
 from gateway.wires.reading import begun, divide, word
 from gateway.wires.responses_answers import event_texts, response_texts, withheld_message
 from gateway.wires.responses_items import ItemReader
@@ -61,9 +61,6 @@ class ResponseEvents(EventFormat):
         if "logprobs" in kept:
             kept["logprobs"] = []
         return {**kept, "delta": {channel[-1]: text} if isinstance(last.get("delta"), dict) else text}
-
-    def usage(self, event: Body) -> tuple[int | None, int | None]:
-        return WIRE.usage(_response(event)) or (None, None)
 
     def is_last(self, event: Body) -> bool:
         return _kind(event) in _LAST
@@ -176,8 +173,8 @@ class Responses(Wire):
     def answer_texts(self, body: Body) -> list[AnswerText]:
         return [*response_texts(body)]
 
-    def usage(self, body: Body) -> tuple[int, int] | None:
-        return token_counts(body.get("usage"), "input_tokens", "output_tokens")
+    def usage(self, body: Body) -> Tokens:
+        return token_counts((_response(body) or body).get("usage"), "input_tokens", "output_tokens")
 
     def annotate(self, body: Body, note: Body | None) -> None:
         """In an event, its response gets the member, which SDKs pass on."""

@@ -9,7 +9,7 @@ import orjson
 
 from gateway.errors import BadUpstream, GatewayError
 from gateway.exchange.answer_guard import CONTENT_FILTERED, Withheld
-from gateway.exchange.messages import AnswerEnd, StreamPlan
+from gateway.exchange.messages import AnswerEnd, StreamPlan, known_tokens
 from gateway.exchange.streaming.channels import Channel
 from gateway.exchange.streaming.framing import Event, reader
 from gateway.http.strict_json import dump
@@ -89,9 +89,8 @@ class AnswerStream:
     def result(self, status: int) -> AnswerEnd:
         """Returns how it ended, for the outcome record."""
         grown = [channel.part for channel in self._channels.values()]
-        given = self._tokens
-        tokens = (given[0] or 0, given[1] or 0) if any(count is not None for count in given) else None
-        return AnswerEnd(self._outcome, status, tokens, self._guarded.action, [*grown, *self._texts], self._ids)
+        tokens, texts = known_tokens(*self._tokens), [*grown, *self._texts]
+        return AnswerEnd(self._outcome, status, tokens, self._guarded.action, texts, self._ids)
 
     def _safely(self, events: Iterator[Event], *, last: bool = False) -> Iterator[bytes]:
         try:
@@ -130,7 +129,7 @@ class AnswerStream:
             self._ids = self._wire.answer_ids(body)
         self._latest = body
         stream = self._format
-        for index, count in enumerate(stream.usage(body)):
+        for index, count in enumerate(self._wire.usage(body)):
             if count is not None:
                 self._tokens[index] = count
         texts = stream.texts(body)

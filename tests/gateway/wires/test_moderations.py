@@ -27,4 +27,4 @@ def test_the_sdk_gets_the_flags() -> None:
     assert got.results[0].categories.harassment
     assert WIRE.read(asked[0]).texts() == ["a"]
     assert {text.text for text in WIRE.answer_texts(ANSWER)} == {"text"}
-    assert WIRE.usage(ANSWER) is None
+    assert WIRE.usage(ANSWER) == (None, None)

@@ -9,6 +9,7 @@ import pytest
 from gateway.config.settings import load_settings
 from gateway.container import Container
 from gateway.exchange.destination import Destination
+from gateway.exchange.messages import known_tokens
 from gateway.models import Caller, Scope, Trust
 from gateway.wires import Body
 from gateway.wires.other_json import OTHER_JSON
@@ -65,7 +66,7 @@ def test_the_gateways_member(id: str) -> None:
 @pytest.mark.parametrize(("wire", "_", "case"), cases("usage"))
 def test_tokens_are_counted_where_they_are_numbers(wire: Any, _: str, case: tuple[Body, list[int] | None]) -> None:
     body, tokens = case
-    assert wire.usage(copied(body)) == (None if tokens is None else tuple(tokens))
+    assert known_tokens(*wire.usage(copied(body))) == (None if tokens is None else tuple(tokens))
 
 
 @pytest.mark.parametrize(("wire", "_", "body"), cases("shapeless"))

@@ -61,7 +61,7 @@ class ProtectedView(contentviews.Contentview):
             body = ["---", *_lines(value, frozenset(notes.placeholders))]
         else:
             body = ["---", *_body(data, notes)] if data else []
-        title = "HELD BACK: nothing has crossed yet" if metadata.flow.intercepted else _title(notes, asked)
+        title = "HELD BACK: nothing was sent yet" if metadata.flow.intercepted else _title(notes, asked)
         return "\n".join([f"# {title}", *head, *body]) + "\n"
 
 
@@ -88,18 +88,18 @@ def _head(data: bytes, notes: Notes, asked: bool) -> Iterator[tuple[str, str]]:
 
 def _title(notes: Notes, asked: bool) -> str:
     if notes.metadata_only:
-        return "METADATA ONLY: refused, nothing of it crossed" if notes.refusal else "METADATA ONLY: answered here"
+        return "METADATA ONLY: refused, nothing was sent" if notes.refusal else "METADATA ONLY: answered here"
     if notes.refusal and asked:
-        return "REFUSED: nothing of it crossed"
-    return "WHAT CROSSED: the upstream received this" if asked else "WHAT CROSSED: the upstream answered this"
+        return "REFUSED: nothing was sent"
+    return "SENT: the upstream received this" if asked else "RECEIVED: the upstream answered this"
 
 
 def _digest(data: bytes, receipt: Mapping[str, Any], notes: Notes) -> str:
     if notes.metadata_only or notes.edit or notes.refusal:
         return ""
     if sha256(data).hexdigest() == receipt["protected_digest"]:
-        return ", whose digest these bytes have"
-    return "; ITS DIGEST IS OF OTHER BYTES: these were edited here"
+        return " (digest matches)"
+    return " (DIGEST DIFFERS: these bytes were edited here)"
 
 
 def _body(data: bytes, notes: Notes) -> list[str]:

@@ -130,7 +130,7 @@ def entry(flow: http.HTTPFlow, address: tuple[str, str, int], path: str, status:
         asked.timestamp_end,
     )
     if status is None:
-        shown.error = Error("broken off before anything of it crossed")
+        shown.error = Error("broken off before anything was sent")
         return shown
     shown.response = http.Response.make(status)
     shown.response.headers.clear()

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from gateway.auth.credentials import scrub_secrets, secrets_of
@@ -26,40 +26,31 @@ from gateway.wires import Body, Wire
 from gateway.wires.chat_completions import WIRE
 
 
+@dataclass
 class ChatHandler:
     """Protects a request, has its surface answer it, and restores the answer.
 
     `streaming` allows streams, which are complete before the client gets them.
     """
 
-    def __init__(
-        self,
-        admission: Admission,
-        protection: Protection,
-        answers: Answers,
-        records: Records,
-        surfaces: SurfaceRegistry,
-        *,
-        streaming: bool,
-    ) -> None:
-        self._admission = admission
-        self._protection = protection
-        self._answers = answers
-        self._records = records
-        self._surfaces = surfaces
-        self._streaming = streaming
+    admission: Admission
+    protection: Protection
+    answers: Answers
+    records: Records
+    surfaces: SurfaceRegistry
+    streaming: bool
 
     async def answer(
         self, wire: Wire, body: Body, caller: Caller, path: str, fields: Sequence[Field]
     ) -> tuple[Exchange, int, bytes]:
         """Serves a request to its end. Returns the exchange, the status and the body for the client."""
         place = path.partition("?")[0]
-        destination = self._admission.destination_for(wire, body, path, fields, caller)
-        surface = self._surfaces.named(destination.surface)
+        destination = self.admission.destination_for(wire, body, path, fields, caller)
+        surface = self.surfaces.named(destination.surface)
         exchange = Exchange(
-            new_request_id(), wire, caller, destination, body, place, may_stream=self._streaming, annotated=True
+            new_request_id(), wire, caller, destination, body, place, may_stream=self.streaming, annotated=True
         )
-        await self._protection.protect(exchange)
+        await self.protection.protect(exchange)
         with self._answering(exchange):
             if isinstance(surface, UpstreamSurface):
                 status, reply = await surface.send(exchange.body, exchange.headers, destination.url)
@@ -67,23 +58,23 @@ class ChatHandler:
             else:
                 status, answer = 200, await surface.complete(body)
                 content = dump(answer) if exchange.framing is None else as_events(answer, usage=_wants_usage(body))
-            return exchange, status, await self._answers.close(exchange, status, content)
+            return exchange, status, await self.answers.close(exchange, status, content)
 
     async def playground(self, question: Question, caller: Caller) -> tuple[Exchange, dict[str, Any]]:
         """Protects a text, has the demo surface answer it, and guards and restores the answer.
 
         Returns the exchange and the members of the playground's answer, which are the same for the same input.
         """
-        surface, model = self._surfaces.resolve("svc-demo")
+        surface, model = self.surfaces.resolve("svc-demo")
         body: Body = {"model": model, "messages": [{"role": "user", "content": question.text}]}
         settings = {"svc_task": question.task, "svc_policy": question.policy_id, "svc_privacy_mode": question.mode}
         body |= {name: value for name, value in settings.items() if value is not None}
         destination = Destination(model, surface.trust)
         exchange = Exchange(new_request_id(), WIRE, caller, destination, body, operation="playground")
-        await self._protection.protect(exchange)
+        await self.protection.protect(exchange)
         with self._answering(exchange):
             answer = await surface.complete(body)
-            restored = await self._answers.close(exchange, 200, dump(answer))
+            restored = await self.answers.close(exchange, 200, dump(answer))
         note = exchange.note()
         return exchange, {
             "request_id": exchange.request_id,
@@ -104,7 +95,7 @@ class ChatHandler:
                 yield
             except BaseException as error:
                 sent = isinstance(error, BadUpstream | UpstreamTimeout) and error.code != BadUpstream.default_code
-                self._records.end(exchange, "failed", sent=sent)
+                self.records.end(exchange, "failed", sent=sent)
                 raise
 
 

@@ -79,13 +79,11 @@ class EarlierAnswers:
 
         Raises NotFound (`thread_not_found`) instead of nothing if it is `needed`.
         """
-        owner = caller.remembered_as
         if not name:
             return NOTHING
         with self._lock:
             self._forget(self._clock())
-            own = self._kinds.get((owner or "").partition("_")[0], OrderedDict()).get(owner or "", OrderedDict())
-            found = own.get((provider, name), NOTHING)
+            found = self._of(caller).get((provider, name), NOTHING)
         if needed and found is NOTHING:
             message = "The gateway does not remember this thread; send the whole conversation again, as a new thread."
             raise NotFound(message, code="thread_not_found", param="thread")
@@ -93,11 +91,13 @@ class EarlierAnswers:
 
     def provider(self, caller: Caller, name: str) -> str:
         """Returns who gave an answer, if it is remembered, else an empty string."""
-        owner = caller.remembered_as or ""
         with self._lock:
             self._forget(self._clock())
-            own = self._kinds.get(owner.partition("_")[0], OrderedDict()).get(owner, OrderedDict())
-            return next((provider for provider, known in reversed(own) if known == name), "")
+            return next((provider for provider, known in reversed(self._of(caller)) if known == name), "")
+
+    def _of(self, caller: Caller) -> OrderedDict[tuple[str, str], Earlier]:
+        owner = caller.remembered_as or ""
+        return self._kinds.get(owner.partition("_")[0], OrderedDict()).get(owner, OrderedDict())
 
     def _forget(self, now: float) -> None:
         for callers in self._kinds.values():

@@ -73,29 +73,42 @@ def forwarded_headers(
                 f"The {where} of the request holds private text, and nothing was sent; remove it from the {where}."
             )
             raise BadRequest(message, param=where)
+    sent = _harmless_fields(destination, protector, policy, mode, values, remember_for)
+    sent += [(b"content-type", b"application/json"), (b"accept-encoding", b"identity")]
+    if destination.credential is not None:
+        return [*sent, destination.credential]
+    return sent + _own_credentials(destination, policy, patterns)
+
+
+def _harmless_fields(
+    destination: Destination,
+    protector: Protector,
+    policy: Policy,
+    mode: PrivacyMode,
+    values: Sequence[str],
+    remember_for: str | None,
+) -> list[Field]:
+    """Returns the fields that may be forwarded and hold nothing private."""
     candidates = forwardable(destination.fields, destination.forward)
     block = [_text_field(name.lower(), value) for name, value in candidates]
     found = protector.find([block], policy, mode, remember_for=remember_for)[0]
     texts = [field.texts[0] for field in block]
-    quoting = set[int]()
-    if _contains_any(texts, values, remember_for):
-        quoting = {index for index, text in enumerate(texts) if _contains_any([text], values)}
-    sent = [
+    is_quoting = _contains_any(texts, values, remember_for)
+    return [
         field
-        for index, (field, spans) in enumerate(zip(candidates, found.spans, strict=True))
-        if not spans and index not in quoting
+        for field, text, spans in zip(candidates, texts, found.spans, strict=True)
+        if not spans and not (is_quoting and _contains_any([text], values))
     ]
-    sent += [(b"content-type", b"application/json"), (b"accept-encoding", b"identity")]
-    if destination.credential is not None:
-        sent.append(destination.credential)
-    else:
-        given = [(name, value) for name, value in destination.fields if name.lower() in destination.credentials]
-        if len({value.strip().rpartition(b" ")[2] for _, value in given}) > 1:
-            raise BadRequest("Two different credentials were sent; send only the one that the provider reads.")
-        for name, value in given:
-            _check_credential(name.lower().decode("ascii"), value, patterns, policy)
-        sent += given
-    return sent
+
+
+def _own_credentials(destination: Destination, policy: Policy, patterns: Protector) -> list[Field]:
+    """Returns the client's credentials for the destination. Raises BadRequest unless they are that, and the same."""
+    given = [(name, value) for name, value in destination.fields if name.lower() in destination.credentials]
+    if len({value.strip().rpartition(b" ")[2] for _, value in given}) > 1:
+        raise BadRequest("Two different credentials were sent; send only the one that the provider reads.")
+    for name, value in given:
+        _check_credential(name.lower().decode("ascii"), value, patterns, policy)
+    return given
 
 
 def clean(
@@ -135,7 +148,7 @@ def _check_credential(name: str, value: bytes, patterns: Protector, policy: Poli
         found = patterns.find([[TextField(None, None, secret)]], policy, PrivacyMode.STANDARD, block=False)[0]
         if all(group_of(span.type, patterns.types) == "secret" for span in found.spans[0]):
             return
-    message = f"The header `{name}` holds something other than a credential, which cannot cross."
+    message = f"The header `{name}` holds something other than a credential; send the credential alone."
     raise BadRequest(message, param=name)
 
 

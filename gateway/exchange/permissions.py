@@ -49,7 +49,7 @@ def check_form(conversation: Conversation, policy: Policy) -> None:
 
 
 def check_opaque(placeholders: Placeholders, sent: bytes) -> None:
-    """Raises BadRequest for a hidden value that is also in a member that cannot be changed, and would cross there."""
+    """Raises BadRequest for a hidden value that is also in a member that cannot be changed, and would be sent there."""
     if any(is_opaque(entry.value) and entry.value.encode() in sent for entry in placeholders.entries()):
         message = "A secret of the request is also in a signature or encrypted member, which cannot be changed."
         raise BadRequest(message)

@@ -10,11 +10,12 @@ The rules, in this order:
    (law 5).
 4. A text that already holds a placeholder of the session literally never restores it (law 4): within one block the
    value gets a longer tag; in a later block the literal itself is hidden.
-5. The names of tools, and those of parameters that are several words, cross everywhere as they are declared, and a
+5. The names of tools, and those of parameters that are several words, are sent everywhere as they are declared, and a
    single word of a known name is not hidden within one (`gateway/protection/protocol_names.py`).
 """
 
 import dataclasses
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -57,19 +58,11 @@ class Protected:
 
     def counts(self) -> dict[str, int]:
         """Hidden findings by entity type."""
-        return _counted([span.type for span in self.hidden])
+        return dict(sorted(Counter(span.type for span in self.hidden).items()))
 
     def actions(self) -> dict[str, int]:
         """Hidden findings by action."""
-        return _counted([span.action.value for span in self.hidden])
-
-
-def _counted(names: Iterable[str]) -> dict[str, int]:
-    """Counts the names, sorted. For a few names, `collections.Counter` takes three times as long."""
-    counts: dict[str, int] = {}
-    for name in names:
-        counts[name] = counts.get(name, 0) + 1
-    return dict(sorted(counts.items()))
+        return dict(sorted(Counter(span.action.value for span in self.hidden).items()))
 
 
 class Protector:

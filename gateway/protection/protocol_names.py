@@ -1,7 +1,7 @@
 """Keeps the names of tools, and of their parameters with several words, as they are declared, wherever they appear.
 
 A call has the name of its tool, and its arguments and the list of required ones have the names of the parameters, even
-if a value that was found between them is in it. The declared name crosses in any case.
+if a value that was found between them is in it. The declared name is sent in any case.
 """
 
 import re

@@ -72,9 +72,9 @@ async def test_the_message_reads_as_text_after_a_summary_with_its_placeholders_m
     words = " ".join(["word"] * 13)
     summary, text = (part.splitlines() for part in seen(flow_of(noted())).split("---\n"))
     assert summary == [
-        "# WHAT CROSSED: the upstream received this",
+        "# SENT: the upstream received this",
         "# request   req_01",
-        "# receipt   17, whose digest these bytes have",
+        "# receipt   17 (digest matches)",
         "# policy    default, version 3",
         "# route     protected, risk high",
         "# hidden    3: EMAIL_ADDRESS 1, PERSON 2",
@@ -98,13 +98,13 @@ async def test_the_message_reads_as_text_after_a_summary_with_its_placeholders_m
 
 
 TITLES = {
-    "held": ({}, True, "# HELD BACK: nothing has crossed yet"),
-    "refused": ({"refusal": "edit_refused"}, False, "# REFUSED: nothing of it crossed"),
+    "held": ({}, True, "# HELD BACK: nothing was sent yet"),
+    "refused": ({"refusal": "edit_refused"}, False, "# REFUSED: nothing was sent"),
     "answered here": ({"metadata_only": True}, False, "# METADATA ONLY: answered here"),
     "refused here": (
         {"metadata_only": True, "refusal": "unauthorized"},
         False,
-        "# METADATA ONLY: refused, nothing of it crossed",
+        "# METADATA ONLY: refused, nothing was sent",
     ),
 }
 
@@ -124,7 +124,7 @@ async def test_the_answer() -> None:
     assert flow.response is not None
     flow.response.content = b'{"choices": [{"message": {"content": "Ask [PERSON_7KQ2M] or [PERSON_00000]."}}]}'
     text = seen(flow, answer=True)
-    assert text.startswith("# WHAT CROSSED: the upstream answered this\n")
+    assert text.startswith("# RECEIVED: the upstream answered this\n")
     assert "# guard     redact: forged_placeholder (medium) 2\n" in text
     assert "Ask 🔒[PERSON_7KQ2M] or ❓[PERSON_00000]." in text
     assert "digest" not in text
@@ -151,10 +151,10 @@ async def test_an_answer_that_did_not_stream_is_shown_as_it_is() -> None:
 
 
 async def test_other_bytes_than_the_receipts_are_an_edit_or_named_as_such() -> None:
-    assert "# receipt   17; ITS DIGEST IS OF OTHER BYTES" in seen(flow_of(noted(), b"{}"))
+    assert "# receipt   17 (DIGEST DIFFERS" in seen(flow_of(noted(), b"{}"))
     text = seen(flow_of(noted(edit="req_02"), b"{}"))
     assert "# edited    by an operator; its own receipt is req_02\n" in text
-    assert "OTHER BYTES" not in text
+    assert "DIGEST DIFFERS" not in text
     assert seen(flow_of(noted(metadata_only=True), b"")).endswith("# hidden    3: EMAIL_ADDRESS 1, PERSON 2\n")
 
 

@@ -100,7 +100,7 @@ async def test_an_interrupted_request_is_shown_as_that(accepted: bool, fate: str
         review.failed(flow, state)
         (entry,) = view
         assert entry.response is None
-        assert str(entry.error) == "broken off before anything of it crossed"
+        assert str(entry.error) == "broken off before anything was sent"
         assert entry.comment == f"{fate} · metadata only · req_01"
 
 

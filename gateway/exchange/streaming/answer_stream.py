@@ -118,6 +118,30 @@ class AnswerStream:
             if event.data or not event.name:
                 yield event.raw
             return
+        body = self._read(event)
+        texts = self._format.texts(body)
+        ending = [channel for channel in self._last if self._format.ends(body, channel)] + self._passed_calls(texts)
+        begun = [text.channel for text in texts if text.channel is not None and text.channel not in self._last]
+        fed = {text.channel for text in texts if text.channel is not None}
+        # Some upstreams give all calls the same place.
+        replaced = [text.channel for text in texts if text.channel in self._last and self._is_other_call(text)]
+        for channel in dict.fromkeys([*(each for each in ending if each not in fed), *replaced]):
+            yield from self._end(channel)
+        changed = self._restore(texts, [*ending, *(each for each in begun if self._format.ends(body, each))])
+        self._last |= {text.channel: (event, body) for text in texts if text.channel is not None}
+        if self._plan.note is not None and self._format.is_last(body):
+            changed = True
+            self._annotate(body)
+        elif b'"svc"' in event.data:
+            self._wire.annotate(body, None)
+            changed = True
+        if changed and not self._format.has_empty_deltas and _is_emptied(texts):
+            yield self._reader.pause
+            return
+        yield self._reader.write(dump(body), event) if changed else event.raw
+
+    def _read(self, event: Event) -> Body:
+        """Parses an event, and notes what it says of the answer. Raises BadUpstream."""
         try:
             body: Any = orjson.loads(event.data)
         except orjson.JSONDecodeError:
@@ -128,43 +152,24 @@ class AnswerStream:
             self._first = body
             self._ids = self._wire.answer_ids(body)
         self._latest = body
-        stream = self._format
         for index, count in enumerate(self._wire.usage(body)):
             if count is not None:
                 self._tokens[index] = count
-        texts = stream.texts(body)
-        fed = {text.channel for text in texts if text.channel is not None}
-        known = {*self._last}
-        ending = [channel for channel in self._last if stream.ends(body, channel)] + self._passed_calls(texts)
-        # Some upstreams give all calls the same place.
-        replaced = [text.channel for text in texts if text.channel in self._last and self._is_other_call(text)]
-        for channel in dict.fromkeys([*(each for each in ending if each not in fed), *replaced]):
-            yield from self._end(channel)
+        return body
+
+    def _restore(self, texts: Sequence[AnswerText], ending: Sequence[ChannelId]) -> bool:
+        """Restores the texts of an event in place, and tells whether it changed any. `ending` are complete after it."""
         changed = False
         last = {text.channel: text for text in texts}
         last_of_call = {(text.channel, text.call): text for text in texts}
         for text in texts:
-            is_last = last_of_call[text.channel, text.call] is text and (
-                last[text.channel] is not text
-                or text.channel in ending
-                or (text.channel not in known and stream.ends(body, text.channel))
-            )
-            ready = self._restored(text, is_last=is_last)
+            is_last = last_of_call[text.channel, text.call] is text
+            ends = last[text.channel] is not text or text.channel in ending
+            ready = self._restored(text, is_last=is_last and ends)
             if ready != text.text:
                 text.container[text.key] = ready
                 changed = True
-            if text.channel is not None:
-                self._last[text.channel] = (event, body)
-        if self._plan.note is not None and stream.is_last(body):
-            changed = True
-            self._annotate(body)
-        elif b'"svc"' in event.data:
-            self._wire.annotate(body, None)
-            changed = True
-        if changed and not stream.has_empty_deltas and _is_emptied(texts):
-            yield self._reader.pause
-            return
-        yield self._reader.write(dump(body), event) if changed else event.raw
+        return changed
 
     def _passed_calls(self, texts: Sequence[AnswerText]) -> list[ChannelId]:
         """Returns the places of calls whose arguments are complete when the next call of their choice begins.

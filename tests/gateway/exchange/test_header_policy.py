@@ -164,7 +164,7 @@ def test_a_value_that_is_no_credential_is_not_sent_as_one(
         cross(protector, policy, (name, NO_CREDENTIALS[value]), keep=True)
     assert refused.value.param == name.decode().lower()
     assert refused.value.message == (
-        f"The header `{name.decode().lower()}` holds something other than a credential, which cannot cross."
+        f"The header `{name.decode().lower()}` holds something other than a credential; send the credential alone."
     )
 
 

@@ -8,7 +8,7 @@ hundreds, and its next message a few.
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from gateway.detection.deobfuscation.base import Deobfuscation
 from gateway.detection.deobfuscation.search import SEPARATING, Findings, deobfuscate_known_values
@@ -79,19 +79,13 @@ class TextForms:
 class KnownValues:
     """The values hidden in a request so far, after those of `before`. Its repr shows no text."""
 
-    __slots__ = ("_base", "_before", "_forms", "_index", "_last", "_spans", "_waiting", "_words")
+    __slots__ = ("_before", "_forms", "_spans", "_words")
 
     def __init__(self, before: "KnownValues | None" = None, *, forms: TextForms | None = None) -> None:
         self._forms: TextForms = forms or (before._forms if before is not None else TextForms())
         self._before = before
         self._spans: dict[Value, Span] = {}
-        # Values that are not indexed yet, and the words of all.
-        self._waiting: dict[Value, None] = {}
         self._words = ValueWords()
-        # The place of the last indexed value among all.
-        self._last = -1
-        self._index = ValueIndex()
-        self._base: ValueIndex | None = None
 
     def __bool__(self) -> bool:
         return bool(self._spans) or bool(self._before)
@@ -107,7 +101,6 @@ class KnownValues:
                 value = text[span.start : span.end], span.type
                 if value not in self._spans and value[0] not in plain and is_long_enough(value[0]):
                     self._spans[value] = span
-                    self._waiting[value] = None
                     self._words.add(value)
 
     def extended(self, texts: Sequence[str], found: Sequence[Spans]) -> "KnownValues":
@@ -167,108 +160,95 @@ class KnownValues:
         covered = [span.start for span in spans]
         extra: list[Span] = []
         # If values share an encoded stretch, the longest counts, in any order in which they were found.
-        occurrences = [*self._occurrences(text, spans)]
-        if is_compound and len({value.lower() for *_, value in occurrences if self._index.is_word_of_name(value)}) == 1:
-            occurrences = [found for found in occurrences if not self._index.is_word_of_name(found[2])]
+        indexes: dict[str, ValueIndex] = {}
+        occurrences = [*self._occurrences(text, spans, indexes)]
+        if is_compound:
+            of_names = {value for *_, value in occurrences if indexes[value].is_word_of_name(value)}
+            if len({value.lower() for value in of_names}) == 1:
+                occurrences = [found for found in occurrences if found[2] not in of_names]
         reach = Reach(text, place, [text[span.start : span.end] for span in spans])
         for start, end, value in sorted(occurrences, key=lambda found: (-len(found[2]), found[2])):
             before = bisect_right(covered, start) - 1
             is_hidden = before >= 0 and spans[before].end >= end
-            if not is_hidden and reach.covers(start, end, value, self._index.spans[value].type):
-                extra += self._beside(spans, covered, text, self._index.spans[value]._replace(start=start, end=end))
+            known = indexes[value].spans
+            if not is_hidden and reach.covers(start, end, value, known[value].type):
+                extra += _beside(spans, covered, text, known[value]._replace(start=start, end=end), known)
         return united(with_paired_markup(text, (*spans, *extra)))
 
-    def _beside(self, spans: Spans, starts: Sequence[int], text: str, found: Span) -> Iterator[Span]:
-        """Yields what of an occurrence is not within spans that reach beyond it, if it is a value alone, else all.
-
-        In a row of a table, `Jane Roe,jane.roe@acme.test`, a name turned round would join two cells.
-        """
-        places = {bisect_right(starts, found.start) - 1, bisect_left(starts, found.end) - 1} - {-1}
-        before = [span for span in map(spans.__getitem__, places) if span.start < found.start < span.end]
-        behind = [span for span in map(spans.__getitem__, places) if found.start < span.start < found.end < span.end]
-        if not (before or behind):
-            yield found
-            return
-        start, end = max([found.start, *(span.end for span in before)]), min([found.end, *(s.start for s in behind)])
-        words = [*_LETTERS_OR_DIGITS.finditer(text, start, end)]
-        is_others = all(span.type != found.type for span in (*before, *behind))
-        if is_others and len(words) == 1 and words[0][0] in self._index.spans:
-            yield found._replace(start=words[0].start(), end=words[0].end())
-        elif words:
-            yield found
-
-    def _occurrences(self, text: str, spans: Spans) -> Iterator[tuple[int, int, str]]:
+    def _occurrences(self, text: str, spans: Spans, indexes: dict[str, ValueIndex]) -> Iterator[tuple[int, int, str]]:
         """Yields start, end and value of each occurrence, in the text and in its deobfuscated forms.
 
-        Those within `spans`, which are hidden already, may be left out.
+        Those within `spans`, which are hidden already, may be left out. `indexes` gets an index that has each value.
         """
         normalized, plain = self._forms.normalized(text)
         if plain != text:
-            yield from self._find(text)
+            yield from self._find(text, (), indexes)
             spans = ()
-        found = self._forms.search(text, lambda form: self._search(form, spans if form is normalized else ()))
+        found = self._forms.search(text, lambda form: self._search(form, spans if form is normalized else (), indexes))
         if found:
             places = normalized.source_spans((start, end) for start, end, _ in found)
             for (start, end), (_, _, value) in zip(places, found, strict=True):
                 yield start, end, value
 
-    def _search(self, normalized: NormalizedText, spans: Spans) -> Findings:
+    def _search(self, normalized: NormalizedText, spans: Spans, indexes: dict[str, ValueIndex]) -> Findings:
         """Searches a text for `deobfuscate_known_values`; the findings hold the value in place of the type."""
         text = plain_text(normalized)
         if text.isascii():
-            return dict.fromkeys(self._find(text, spans), (1.0, ""))
+            return dict.fromkeys(self._find(text, spans, indexes), (1.0, ""))
         found: Findings = {}
         at = size = 0
-        for start, end, value in sorted(self._find(text, spans)):
+        for start, end, value in sorted(self._find(text, spans, indexes)):
             size += _size(text[at:start])
             at = start
             found[size, size + _size(text[start:end]), value] = (1.0, "")
         return found
 
-    def _find(self, text: str, spans: Spans = ()) -> Iterator[tuple[int, int, str]]:
-        self._prepare(text, spans)
-        return self._index.find(text)
-
-    def _prepare(self, text: str, spans: Spans = ()) -> None:
-        """Has all values in the index that may be in the text, outside `spans`."""
-        base = None
-        if self._before is not None:
-            self._before._prepare(text)
-            base = self._before._index
-        new = self._missing(text, spans)
-        if base is self._base and not new:
-            return
-        for value in new:
-            del self._waiting[value]
+    def _find(self, text: str, spans: Spans, indexes: dict[str, ValueIndex]) -> Iterator[tuple[int, int, str]]:
+        index = ValueIndex()
         # In the order in which they were added, since the first of equal values counts.
-        order = list(self._spans)
-        if base is self._base and order.index(new[0]) > self._last:
-            self._index = self._index.copy()
-        else:
-            self._index = ValueIndex() if base is None else base.copy()
-            self._base, new = base, [value for value in order if value not in self._waiting]
-        if new:
-            self._last = order.index(new[-1])
-        for value in new:
-            self._index.add(value[0], self._spans[value])
+        for value, span in self._possible(text, spans):
+            index.add(value, span)
+        for found in index.find(text):
+            indexes.setdefault(found[2], index)
+            yield found
 
-    def _missing(self, text: str, spans: Spans) -> list[Value]:
-        """Returns the values to index for a text."""
-        if not self._waiting:
-            return []
+    def _possible(self, text: str, spans: Spans = ()) -> Iterator[tuple[str, Span]]:
+        """Yields the values that may be in a text, those of this block outside `spans`."""
+        if self._before is not None:
+            yield from self._before._possible(text)
         lowered, data = self._forms.data(text)
-        found = self._words.counts(data)
-        if found is None:
-            return list(self._waiting)
-        there = self._words.within(found)
-        missing = [value for value in self._waiting if value in there] if there else []
-        if self._before is None or not missing:
-            return missing
-        return self._words.elsewhere(missing, found, _stretches(lowered, spans))
+        if not self._spans or (found := self._words.counts(data)) is None:
+            there = [*self._spans]
+        else:
+            within = self._words.within(found)
+            there = [value for value in self._spans if value in within] if within else []
+            if self._before is not None and there:
+                there = self._words.elsewhere(there, found, _stretches(lowered, spans))
+        yield from ((value[0], self._spans[value]) for value in there)
 
 
 def _stretches(text: str, spans: Spans) -> list[str]:
     return [text[span.start : span.end] for span in spans]
+
+
+def _beside(spans: Spans, starts: Sequence[int], text: str, found: Span, known: Mapping[str, Span]) -> Iterator[Span]:
+    """Yields the part that no overlapping span covers if that part is itself a value; otherwise the whole occurrence.
+
+    In a row of a table, `Jane Roe,jane.roe@acme.test`, a name turned round would join two cells.
+    """
+    places = {bisect_right(starts, found.start) - 1, bisect_left(starts, found.end) - 1} - {-1}
+    before = [span for span in map(spans.__getitem__, places) if span.start < found.start < span.end]
+    behind = [span for span in map(spans.__getitem__, places) if found.start < span.start < found.end < span.end]
+    if not (before or behind):
+        yield found
+        return
+    start, end = max([found.start, *(span.end for span in before)]), min([found.end, *(s.start for s in behind)])
+    words = [*_LETTERS_OR_DIGITS.finditer(text, start, end)]
+    is_others = all(span.type != found.type for span in (*before, *behind))
+    if is_others and len(words) == 1 and words[0][0] in known:
+        yield found._replace(start=words[0].start(), end=words[0].end())
+    elif words:
+        yield found
 
 
 def _plain_words(texts: Sequence[str], found: Sequence[Spans]) -> frozenset[str]:

@@ -116,13 +116,6 @@ class ValueIndex:
         self._order: dict[bytes, bytes] = {}
         self._people: set[str] = set()
 
-    def copy(self) -> "ValueIndex":
-        """Returns an independent copy."""
-        other = ValueIndex()
-        for name in self.__slots__:
-            setattr(other, name, getattr(self, name).copy())
-        return other
-
     def add(self, value: str, span: Span) -> None:
         """Adds a value. A later span of the same value is ignored.
 

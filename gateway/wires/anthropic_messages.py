@@ -25,6 +25,7 @@ from gateway.wires.reading import (
     check_whole,
     divide,
     plain_text,
+    word,
 )
 
 _ROLES = frozenset({"user", "assistant", "system"})
@@ -79,7 +80,10 @@ class AnthropicMessages(Wire):
     def usage(self, body: Body) -> Tokens:
         message = body.get("message")
         usage = message.get("usage") if isinstance(message, dict) else body.get("usage")
-        return tokens(usage if isinstance(usage, dict) else body)
+        read, written = tokens(usage if isinstance(usage, dict) else body)
+        # Events may report only one of them.
+        is_partial = isinstance(usage, dict) and not word(body.get("type")).startswith("message_")
+        return (None, None) if is_partial and None in (read, written) else (read, written)
 
     def refuse_answer(self, body: Body, message: str) -> None:
         refuse(body, message)

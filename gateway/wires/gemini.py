@@ -103,7 +103,8 @@ class Gemini(Wire):
         return [*response_texts(body)]
 
     def usage(self, body: Body) -> Tokens:
-        return tokens(body)
+        read, written = tokens(body)
+        return (None, None) if read is None else (read, written)
 
     def refuse_answer(self, body: Body, message: str) -> None:
         refuse(body, message)

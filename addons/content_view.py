@@ -20,7 +20,7 @@ from addons.joined_stream import events_of, joined
 from gateway.errors import GatewayError
 from gateway.http.strict_json import Json, parse
 from gateway.placeholders import looks_like_placeholder
-from gateway.wires import Wires
+from gateway.wires.base import Wires
 
 OWN = "🔒"
 FOREIGN = "❓"

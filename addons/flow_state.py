@@ -12,7 +12,7 @@ from mitmproxy.proxy.mode_specs import ReverseMode
 from addons.streamed_answers import StreamedAnswer
 from gateway.exchange.messages import ForwardedRequest, Listener
 from gateway.models import ReceiptRef
-from gateway.wires import Wire
+from gateway.wires.base import Wire
 from gateway.wires.error_shapes import ErrorShape, error_shape_of
 
 

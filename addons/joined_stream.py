@@ -7,7 +7,8 @@ import orjson
 
 from gateway.errors import GatewayError
 from gateway.exchange.streaming.framing import ServerSentEvents
-from gateway.wires import AnswerText, Body, Channel, EventFormat
+from gateway.text.answers import AnswerText, Channel
+from gateway.wires.base import Body, EventFormat
 
 
 def events_of(data: bytes) -> list[Body]:

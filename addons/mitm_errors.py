@@ -13,7 +13,7 @@ from gateway.http.security_headers import SECURITY_HEADERS
 from gateway.http.strict_json import dump
 from gateway.http.upstream_failures import Fault
 from gateway.ids import new_request_id
-from gateway.wires import Wires
+from gateway.wires.base import Wires
 from gateway.wires.error_shapes import ErrorShape, error_shape_of, shaped, shaped_headers
 
 # mitmproxy's messages for connections that `addons/connection_addresses.py` refuses with the kind of a fault.

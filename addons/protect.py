@@ -36,7 +36,7 @@ from gateway.http.security_headers import ALTERNATIVE_SERVICE, SECURITY_HEADERS,
 from gateway.http.upstream_failures import Fault, of_decoding
 from gateway.ids import new_request_id
 from gateway.receipts.client_view import answer_headers
-from gateway.wires import Wires
+from gateway.wires.base import Wires
 
 _log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from mitmproxy import http
 from gateway.auth.credentials import scrub_secrets
 from gateway.exchange.messages import AnswerEnd
 from gateway.exchange.streaming import AnswerStream
-from gateway.wires import Framing
+from gateway.wires.base import Framing
 
 # Bytes of an answer that operators see.
 _SHOWN = 1024 * 1024

@@ -40,7 +40,7 @@ from gateway.receipts.verify import Check, Verification
 from gateway.store import Store, open_store
 from gateway.surfaces.base import SurfaceRegistry
 from gateway.vault import Vault
-from gateway.wires import Wires
+from gateway.wires.base import Wires
 from gateway.workers.detection_engines import open_engines
 from gateway.workers.search_processes import Searches
 from gateway.workers.thread_pool import Workers

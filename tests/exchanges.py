@@ -10,7 +10,7 @@ from gateway.exchange.state import Exchange
 from gateway.ids import new_request_id
 from gateway.models import Caller
 from gateway.server.dispatcher import Dispatcher
-from gateway.wires import Body, Wire, Wires
+from gateway.wires.base import Body, Wire, Wires
 
 _WIRES = Wires.discover()
 

@@ -25,7 +25,7 @@ from gateway.receipt_log.log import ReceiptLog
 from gateway.receipt_log.signing_key import load_signer
 from gateway.store import open_store
 from gateway.surfaces.base import SurfaceRegistry
-from gateway.wires import Wires
+from gateway.wires.base import Wires
 from gateway.workers.thread_pool import Workers
 
 FILES = {

@@ -24,7 +24,7 @@ from gateway.http.types import Field
 from gateway.models import Caller, Scope
 from gateway.surfaces.base import SurfaceRegistry
 from gateway.surfaces.upstream import UpstreamSurface
-from gateway.wires import Body, Wire, Wires
+from gateway.wires.base import Body, Wire, Wires
 from gateway.wires.other_json import OTHER_JSON
 from gateway.wires.unknown_calls import BEYOND_JSON, is_bedrock, is_beyond_json, telemetry_route, unknown_path
 

@@ -20,7 +20,8 @@ from gateway.guard import GuardContext, Verdict
 from gateway.http.strict_json import dump, parse_object
 from gateway.placeholders import RestoreScope
 from gateway.protection.protector import Protector
-from gateway.wires import AnswerText, Body
+from gateway.text.answers import AnswerText
+from gateway.wires.base import Body
 from gateway.workers.thread_pool import Workers
 
 _log = logging.getLogger(__name__)

@@ -9,7 +9,7 @@ from gateway.guard.verdict import GuardAction
 from gateway.http.strict_json import is_json
 from gateway.models import Entity
 from gateway.policy.document import GuardDocument, RestoreDocument
-from gateway.wires import AnswerText
+from gateway.text.answers import AnswerText
 
 type Detect = Callable[[str], Sequence[Entity]]
 

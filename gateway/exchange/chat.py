@@ -22,7 +22,7 @@ from gateway.receipts.records import attach_to_errors
 from gateway.surfaces.base import SurfaceRegistry
 from gateway.surfaces.chunks import as_events
 from gateway.surfaces.upstream import UpstreamSurface
-from gateway.wires import Body, Wire
+from gateway.wires.base import Body, Wire
 from gateway.wires.chat_completions import WIRE
 
 

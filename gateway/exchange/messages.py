@@ -9,7 +9,8 @@ from gateway.exchange.answer_guard import AnswerGuard
 from gateway.guard.verdict import GuardAction, Verdict
 from gateway.http.types import Address, Field
 from gateway.models import ReceiptRef
-from gateway.wires import AnswerText, Body, Framing
+from gateway.text.answers import AnswerText
+from gateway.wires.base import Body, Framing
 
 
 class Listener(Enum):

@@ -20,7 +20,7 @@ from gateway.sharding.splitter import Sharded, shard
 from gateway.text.fields import MessageField, TextField
 from gateway.text.token_estimate import estimate
 from gateway.vault import OpenSession, Vault
-from gateway.wires import Body, Conversation
+from gateway.wires.base import Body, Conversation
 
 
 @dataclass(frozen=True, slots=True)

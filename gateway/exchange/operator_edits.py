@@ -25,7 +25,7 @@ from gateway.policy.model import Policy
 from gateway.protection.protector import Protector
 from gateway.receipts.records import Receipt
 from gateway.text.token_estimate import estimate
-from gateway.wires import Conversation
+from gateway.wires.base import Conversation
 from gateway.workers.thread_pool import Workers
 
 _NAME_PART = re.compile(r"[^\W\d_]{3,}")

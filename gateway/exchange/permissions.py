@@ -7,7 +7,7 @@ from gateway.exchange.destination import Destination
 from gateway.models import Caller, Route, RouteDecision, Scope, Trust
 from gateway.placeholders import Placeholders
 from gateway.policy.model import Policy
-from gateway.wires import Body, Conversation, Wire
+from gateway.wires.base import Body, Conversation, Wire
 from gateway.wires.gemini_request import named_requests
 from gateway.wires.reading import deployment_in, is_opaque
 

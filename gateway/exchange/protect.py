@@ -23,7 +23,7 @@ from gateway.policy.model import Policy
 from gateway.policy.registry import PolicyRegistry
 from gateway.protection.protector import Protected, Protector
 from gateway.text.token_estimate import estimate, weigh
-from gateway.wires import Conversation
+from gateway.wires.base import Conversation
 from gateway.workers.thread_pool import Workers
 
 

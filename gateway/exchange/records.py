@@ -27,7 +27,7 @@ from gateway.receipt_log.log import ReceiptLog
 from gateway.receipts.drafts import OutcomeDraft, ReceiptDraft
 from gateway.receipts.records import Receipt
 from gateway.text.token_estimate import estimate
-from gateway.wires import Conversation
+from gateway.wires.base import Conversation
 
 _RATE_SECONDS = 60.0
 _MOST_KEYS = 10_000

@@ -12,7 +12,7 @@ from gateway.policy.model import Policy
 from gateway.protection.protector import Protected
 from gateway.receipts.client_view import shown_to
 from gateway.receipts.records import Receipt
-from gateway.wires import Body, Framing, Wire
+from gateway.wires.base import Body, Framing, Wire
 
 
 @dataclass(slots=True)

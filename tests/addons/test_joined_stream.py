@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from addons.joined_stream import events_of, joined
-from gateway.wires import Wires
+from gateway.wires.base import Wires
 from tests.gateway.wires.replays import sse
 
 WIRES = Wires.discover()

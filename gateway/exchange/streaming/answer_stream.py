@@ -15,8 +15,9 @@ from gateway.exchange.streaming.framing import Event, reader
 from gateway.http.strict_json import dump
 from gateway.http.upstream_failures import Fault
 from gateway.placeholders.json_text import is_document
-from gateway.wires import AnswerText, Body, Wire
-from gateway.wires import Channel as ChannelId
+from gateway.text.answers import AnswerText
+from gateway.text.answers import Channel as ChannelId
+from gateway.wires.base import Body, Wire
 
 _log = logging.getLogger(__name__)
 

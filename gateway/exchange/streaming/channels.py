@@ -14,7 +14,7 @@ from gateway.exchange.answer_guard import AnswerGuard, Withheld
 from gateway.exchange.streaming.code_blocks import CodeBlocks
 from gateway.placeholders import StreamRestorer
 from gateway.placeholders.matcher import open_end, scan
-from gateway.wires import AnswerText
+from gateway.text.answers import AnswerText
 
 type _State = Literal["open", "held", "held to the end"]
 

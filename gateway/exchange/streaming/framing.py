@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gateway.errors import BadUpstream
-from gateway.wires import Framing
+from gateway.wires.base import Framing
 
 # Two line ends in a row. Each is atomic: CR LF is one.
 _BLANK_LINE = re.compile(rb"(?>\r\n|\r|\n)(?>\r\n|\r|\n)")

@@ -16,7 +16,8 @@ from gateway.exchange.destination import Destination
 from gateway.exchange.messages import AnswerEnd
 from gateway.exchange.state import Exchange
 from gateway.models import Caller, Scope
-from gateway.wires import AnswerText, Body
+from gateway.text.answers import AnswerText
+from gateway.wires.base import Body
 from gateway.wires.chat_completions import WIRE
 from tests.exchanges import protected_exchange
 

@@ -9,7 +9,8 @@ from gateway.exchange.answer_guard import AnswerGuard
 from gateway.guard import GuardContext
 from gateway.placeholders import RestoreScope
 from gateway.policy.document import GuardDocument, RestoreDocument
-from gateway.wires import AnswerText, Body, Wire
+from gateway.text.answers import AnswerText
+from gateway.wires.base import Body, Wire
 from tests.gateway.wires.contract.cases import copied, wire_of
 from tests.gateway.wires.replays import MAIL, plan, replay, session, sse
 from tests.tables import table

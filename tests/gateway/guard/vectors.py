@@ -23,7 +23,7 @@ from gateway.guard import GuardContext, Verdict, inspect
 from gateway.placeholders import Placeholders, RestoreScope, urls_with_placeholders
 from gateway.policy.document import GuardDocument
 from gateway.protection.protector import Protector
-from gateway.wires import AnswerText
+from gateway.text.answers import AnswerText
 
 FOLDER = Path(__file__).parents[2] / "vectors" / "guard"
 _MARK = re.compile(r"⟦(?:(\w+) )?([A-Z_]+):([^⟧]+)⟧")

@@ -12,7 +12,7 @@ from gateway.models import PrivacyMode
 from gateway.placeholders import Placeholders, RestoreScope
 from gateway.policy.model import Policy
 from gateway.protection.protector import Protector
-from gateway.wires import Body, Wires
+from gateway.wires.base import Body, Wires
 from tests.gateway.wires.turns import AGENTS, Agent
 from tests.tables import table
 

@@ -10,7 +10,7 @@ from gateway.placeholders import Placeholders, RestoreScope
 from gateway.policy.model import Policy
 from gateway.protection.protector import Protector
 from gateway.text.fields import JsonField, MessageField
-from gateway.wires import Body, Wire
+from gateway.wires.base import Body, Wire
 from gateway.wires.reading import ValueReader
 from tests.gateway.wires.contract.cases import cases, copied, filled
 from tests.tables import table

@@ -8,7 +8,7 @@ from gateway.container import Container
 from gateway.errors import GatewayError
 from gateway.exchange.destination import Destination
 from gateway.models import Caller, Scope, Trust
-from gateway.wires import Body, Wire
+from gateway.wires.base import Body, Wire
 from tests.exchanges import protected_exchange
 
 VALUES = ("4111 1111 1111 1111", "anna.schmidt@acme.test", "DE89 3704 0044 0532 0130 00")

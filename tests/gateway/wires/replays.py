@@ -15,7 +15,7 @@ from gateway.exchange.streaming import AnswerStream
 from gateway.guard import GuardContext
 from gateway.placeholders import Placeholders, RestoreScope
 from gateway.policy.document import GuardDocument, RestoreDocument
-from gateway.wires import Body, Wire
+from gateway.wires.base import Body, Wire
 from tests.lazy import Lazy
 
 openai = Lazy("openai")

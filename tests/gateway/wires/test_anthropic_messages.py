@@ -5,8 +5,8 @@ from typing import ClassVar
 
 import pytest
 
-from gateway.wires import Body
 from gateway.wires.anthropic_messages import WIRE
+from gateway.wires.base import Body
 from tests.gateway.wires.contract.cases import CASES, protect
 
 SIGNED = "Made1Up2" * 8 + "=="

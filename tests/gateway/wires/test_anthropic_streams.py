@@ -10,8 +10,8 @@ import pytest
 from gateway.errors import Unavailable
 from gateway.exchange.answer_guard import CONTENT_FILTERED
 from gateway.policy.document import GuardDocument
-from gateway.wires import Body
 from gateway.wires.anthropic_messages import WIRE
+from gateway.wires.base import Body
 from gateway.wires.error_shapes import error_body
 from tests.gateway.wires.replays import CARD, MAIL, plan, read_sse, replay, session, sse, written
 from tests.tables import table

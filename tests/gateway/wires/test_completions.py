@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from gateway.wires import Body
+from gateway.wires.base import Body
 from gateway.wires.completions import WIRE
 from tests.gateway.wires.replays import (
     CARD,

@@ -12,7 +12,7 @@ import pytest
 from gateway.config.settings import load_settings
 from gateway.container import Container
 from gateway.errors import BadRequest
-from gateway.wires import Body
+from gateway.wires.base import Body
 from gateway.wires.embeddings import WIRE
 from tests.gateway.wires.leaks import sent_for
 from tests.gateway.wires.replays import client

@@ -3,7 +3,7 @@
 import pytest
 
 from gateway.destinations.trust import Source
-from gateway.wires import Body
+from gateway.wires.base import Body
 from gateway.wires.gemini import WIRE
 from tests.gateway.wires.contract.cases import CASES
 

@@ -10,7 +10,7 @@ import pytest
 from gateway.exchange.answer_guard import CONTENT_FILTERED
 from gateway.exchange.messages import AnswerEnd
 from gateway.policy.document import GuardDocument
-from gateway.wires import Body
+from gateway.wires.base import Body
 from gateway.wires.gemini import WIRE
 from tests.gateway.wires.replays import CARD, MAIL, plan, replay, session, written
 from tests.tables import table

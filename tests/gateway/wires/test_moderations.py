@@ -3,7 +3,7 @@
 import copy
 import json
 
-from gateway.wires import Body
+from gateway.wires.base import Body
 from gateway.wires.moderations import WIRE
 from tests.gateway.wires.replays import client
 from tests.tables import table

@@ -9,7 +9,7 @@ from gateway.models import PrivacyMode
 from gateway.placeholders import Placeholders, RestoreScope
 from gateway.policy.model import Policy
 from gateway.protection.protector import Protector
-from gateway.wires import Body
+from gateway.wires.base import Body
 from tests.gateway.wires.contract.cases import CASES, wire_of
 
 TOOL = "Anna_Oberhuber_done"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from gateway.wires import Body
+from gateway.wires.base import Body
 from gateway.wires.responses import WIRE
 from tests.gateway.wires.replays import (
     CARD,

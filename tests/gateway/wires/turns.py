@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from gateway.wires import Body, Wire
+from gateway.wires.base import Body, Wire
 from tests.gateway.wires.contract.cases import wire_of
 from tests.tables import table
 

@@ -11,7 +11,7 @@ from gateway.guard import GuardContext
 from gateway.placeholders import Placeholders, RestoreScope
 from gateway.placeholders.grammar import ALPHABET
 from gateway.policy.document import GuardDocument
-from gateway.wires import AnswerText
+from gateway.text.answers import AnswerText
 from tests.chunkings import CHUNKINGS
 from tests.gateway.placeholders.conftest import Session
 from tests.gateway.placeholders.test_forms import FORMS, forms

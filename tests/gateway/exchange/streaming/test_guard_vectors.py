@@ -9,7 +9,7 @@ from gateway.exchange.answer_guard import AnswerGuard, Withheld
 from gateway.exchange.streaming.channels import Channel
 from gateway.guard import KINDS
 from gateway.policy.document import GuardDocument
-from gateway.wires import AnswerText
+from gateway.text.answers import AnswerText
 from tests.gateway.guard.vectors import Case, load
 
 from .support import in_pieces

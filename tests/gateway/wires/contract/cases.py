@@ -30,7 +30,7 @@ import pytest
 
 from gateway.models import Action
 from gateway.text.fields import Span
-from gateway.wires import Body, Wire, Wires
+from gateway.wires.base import Body, Wire, Wires
 from gateway.wires.other_json import OTHER_JSON
 
 MARK = "canary"

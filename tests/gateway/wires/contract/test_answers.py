@@ -11,7 +11,7 @@ from gateway.container import Container
 from gateway.exchange.destination import Destination
 from gateway.exchange.messages import known_tokens
 from gateway.models import Caller, Scope, Trust
-from gateway.wires import Body
+from gateway.wires.base import Body
 from gateway.wires.other_json import OTHER_JSON
 from tests.exchanges import protected_exchange
 from tests.gateway.wires.contract.cases import CASES, cases, copied, place_of, planted, wire_of

@@ -11,7 +11,7 @@ import pytest
 from gateway.config.settings import load_settings
 from gateway.container import Container
 from gateway.errors import BadRequest, GatewayError
-from gateway.wires import Body, Wire
+from gateway.wires.base import Body, Wire
 from gateway.wires.other_json import OTHER_JSON
 from tests.gateway.wires.contract.cases import CASES, cases, copied, filled, planted, wire_of
 from tests.gateway.wires.leaks import leaks, sent_for

@@ -7,7 +7,7 @@ import pytest
 
 from gateway.errors import BadRequest, GatewayError, Unprocessable
 from gateway.models import PrivacyMode
-from gateway.wires import Conversation, Wire
+from gateway.wires.base import Conversation, Wire
 from gateway.wires.other_json import OTHER_JSON
 from tests.gateway.wires.contract.cases import CASES, DISCOVERED, MARK, cases, copied, planted, protect, wire_of
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from gateway.policy.document import GuardDocument
-from gateway.wires import Wire
 from gateway.wires.anthropic_messages import WIRE as ANTHROPIC
+from gateway.wires.base import Wire
 from gateway.wires.completions import WIRE as COMPLETIONS
 from gateway.wires.gemini import WIRE as GEMINI
 from gateway.wires.responses import WIRE as RESPONSES

@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Set
 from typing import Any, Literal
 
-from gateway.http.strict_json import Json, is_json, parse
+from gateway.http.strict_json import is_json, parse
 from gateway.text.answers import AnswerText
 from gateway.wires.base import Body, Tokens
+from gateway.wires.members import object_at
 
 # In larger objects of an answer, members that get another name move to the end.
 _ORDERED_MEMBERS = 64
@@ -59,9 +60,9 @@ def strings_beside(known: Set[str], body: Body) -> Iterator[AnswerText]:
             yield from answer_strings(value, body, name, 0)
 
 
-def token_counts(usage: Json, inputs: str, outputs: str) -> Tokens:
-    """Returns the input and output tokens of an answer's usage, if it has both."""
-    given = usage if isinstance(usage, dict) else {}
+def token_counts(body: Body, inputs: str, outputs: str) -> Tokens:
+    """Returns the input and output tokens that an answer reports, if it has both."""
+    given = object_at(body, "usage")
     read, written = count_of(given.get(inputs)), count_of(given.get(outputs))
     return (None, None) if read is None or written is None else (read, written)
 

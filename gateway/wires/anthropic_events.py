@@ -13,6 +13,7 @@ from gateway.models import Family
 from gateway.text.answers import AnswerText, Channel
 from gateway.wires.answer_reading import DocumentWriter, answer_strings, count_of
 from gateway.wires.base import Body, EventFormat, Tokens
+from gateway.wires.members import index_at, object_at
 from gateway.wires.reading import is_opaque, word
 
 _WORDS = word_lists(__file__)
@@ -33,9 +34,9 @@ class MessageEvents(EventFormat):
             case {"type": "message_start", "message": dict(message)}:
                 found += message_texts(message)
             case {"type": "content_block_start", "content_block": dict(block)}:
-                found += _start_texts(block, _index(event))
+                found += _start_texts(block, index_at(event))
             case {"type": "content_block_delta", "delta": dict(delta)}:
-                found += _delta_texts(delta, _index(event))
+                found += _delta_texts(delta, index_at(event))
             case {"delta": dict(delta)}:
                 found += _strings({name: value for name, value in delta.items() if name not in _WORDS["delta"]}, delta)
         for name, value in event.items():
@@ -47,7 +48,7 @@ class MessageEvents(EventFormat):
         """The stop of a block ends its texts, and the end of the message or an error all of them."""
         kind = word(event.get("type"))
         return kind in {"message_delta", "message_stop", "error"} or (
-            kind == "content_block_stop" and _index(event) == channel[0]
+            kind == "content_block_stop" and index_at(event) == channel[0]
         )
 
     def continued(self, channel: Channel, text: str, last: Body) -> Body:
@@ -56,16 +57,14 @@ class MessageEvents(EventFormat):
 
     def is_last(self, event: Body) -> bool:
         """The event with the reason why the message ended, or else the last of all."""
-        delta = event.get("delta")
-        is_stopped = isinstance(delta, dict) and delta.get("stop_reason") is not None
+        is_stopped = object_at(event, "delta").get("stop_reason") is not None
         return event.get("type") == "message_stop" or (event.get("type") == "message_delta" and is_stopped)
 
     def refusal(self, message: str, like: Body) -> list[Body | bytes]:
         events: list[Body | bytes] = []
-        index, kind = _index(like), word(like.get("type"))
+        index, kind = index_at(like), word(like.get("type"))
         if not like or kind == "message_start":
-            given = like.get("message")
-            start = _empty_message(given if isinstance(given, dict) else {})
+            start = _empty_message(object_at(like, "message"))
             events.append({"type": "message_start", "message": start})
         elif kind in {"content_block_delta", "content_block_stop"}:
             events.append({"type": "content_block_stop", "index": index})
@@ -183,8 +182,3 @@ def _delta_texts(delta: Body, index: int) -> Iterator[AnswerText]:
 
 def _delta(index: Any, delta: Body) -> Body:
     return {"type": "content_block_delta", "index": index, "delta": delta}
-
-
-def _index(event: Body) -> int:
-    index = event.get("index")
-    return index if isinstance(index, int) else 0

@@ -18,6 +18,7 @@ from gateway.text.fields import MessageField, Place, placed
 from gateway.wires.anthropic_events import MessageEvents, message_texts, refuse, tokens
 from gateway.wires.anthropic_request import RequestReader
 from gateway.wires.base import Body, Conversation, Tokens, Wire
+from gateway.wires.members import text_at
 from gateway.wires.reading import (
     Turn,
     begun,
@@ -51,7 +52,7 @@ class AnthropicMessages(Wire):
     def read(self, body: Body, path: str = "") -> Conversation:
         conversation = begun(body)
         check_whole(body, "max_tokens")
-        messages, continues = body.get("messages"), _continued(body)
+        messages, continues = body.get("messages"), text_at(body.get("thread"), "previous_message_id")
         # A turn that the provider has paused is continued without a new message.
         if not isinstance(messages, list) or not (messages or continues):
             raise BadRequest("`messages` must be a non-empty list.", param="messages")
@@ -70,9 +71,8 @@ class AnthropicMessages(Wire):
 
     def answer_ids(self, body: Body, path: str = "") -> tuple[str, ...]:
         """Returns the name by which a thread may continue a message, or that of the event that starts one."""
-        message = body.get("message", body)
-        name = message.get("id") if isinstance(message, dict) else None
-        return (name,) if isinstance(name, str) and name else ()
+        name = text_at(body.get("message", body), "id")
+        return (name,) if name else ()
 
     def answer_texts(self, body: Body) -> list[AnswerText]:
         return [*message_texts(body)]
@@ -97,24 +97,13 @@ def _turns(messages: list[Any], reader: RequestReader) -> Iterator[Turn]:
         yield role == "assistant", said, placed(Place.INSTRUCTIONS, fields) if role == "system" else fields
 
 
-def _continued(body: Body) -> str:
-    thread = body.get("thread")
-    name = thread.get("previous_message_id") if isinstance(thread, dict) else None
-    return name if isinstance(name, str) else ""
-
-
-def _is_billing(block: Any) -> bool:
-    text = block.get("text") if isinstance(block, dict) else None
-    return isinstance(text, str) and text.startswith(_BILLING)
-
-
 def _system(body: Body) -> tuple[Body, Body]:
     """Divides the blocks of the system prompt into those that stay and those that differ in every request."""
     system = body.get("system")
     if not isinstance(system, list):
         return body, {}
-    billed = [block for block in system if _is_billing(block)]
-    return {"system": [block for block in system if not _is_billing(block)]}, {"system": billed}
+    billed = [block for block in system if text_at(block, "text").startswith(_BILLING)]
+    return {"system": [block for block in system if block not in billed]}, {"system": billed}
 
 
 def _lasting(body: Body) -> Body:

@@ -104,10 +104,6 @@ class EventFormat(ABC):
         lacks; empty if there was none. Bytes are written as they are.
         """
 
-    def ends(self, event: Body, channel: Channel | None) -> bool:
-        """Whether nothing continues `channel` after this event. A complete text has none, and no event ends it."""
-        return channel is not None and self.ends_channel(event, channel)
-
     def error(self, error: GatewayError, request_id: str) -> Body:
         """Returns the event that reports an error to clients of this wire."""
         return error_body(error, request_id, self.family)

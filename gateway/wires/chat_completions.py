@@ -15,7 +15,8 @@ from gateway.text.fields import MessageField, NameField, Place, placed
 from gateway.text.leads import lead
 from gateway.wires.answer_reading import DocumentWriter, answer_strings, strings_beside
 from gateway.wires.base import Body, Conversation, Tokens, Wire
-from gateway.wires.choice_events import ANSWER_KEYS, CHOICES, ChoiceEvents, choices_of, index_of, usage_of
+from gateway.wires.choice_events import ANSWER_KEYS, CHOICES, ChoiceEvents, usage_of
+from gateway.wires.members import index_at, objects_at
 from gateway.wires.openai_reading import OpenAIReader
 from gateway.wires.reading import (
     SCHEMA_KEYS,
@@ -67,7 +68,9 @@ class ChatCompletionChunks(ChoiceEvents):
     def continued(self, channel: Channel, text: str, last: Body) -> Body:
         """Parts keep their types, by which clients tell what they are."""
         event = super().continued(channel, text, last)
-        like = next((choice.get("delta") for choice in choices_of(last) if index_of(choice) == channel[0]), None)
+        like = next(
+            (choice.get("delta") for choice in objects_at(last, "choices") if index_at(choice) == channel[0]), None
+        )
         _put_types(event["choices"][0]["delta"], like, channel[1:-1])
         return event
 
@@ -198,17 +201,14 @@ def _put_types(made: Any, like: Any, path: Channel) -> None:
     for name in path:
         if isinstance(name, int):
             items = enumerate(like if isinstance(like, list) else ())
-            like = next((item for at, item in items if isinstance(item, dict) and _place_of(item, at) == name), {})
+            like = next(
+                (item for at, item in items if isinstance(item, dict) and index_at(item, default=at) == name), {}
+            )
             (made,) = made
             if isinstance(kind := like.get("type"), str):
                 made["type"] = kind
         else:
             made, like = made[name], like.get(name) if isinstance(like, dict) else None
-
-
-def _place_of(item: Body, position: int) -> int:
-    at = item.get("index")
-    return at if isinstance(at, int) else position
 
 
 def _delta_texts(delta: Body, path: Channel, call: str = "") -> Iterator[AnswerText]:
@@ -229,7 +229,7 @@ def _delta_texts(delta: Body, path: Channel, call: str = "") -> Iterator[AnswerT
         elif isinstance(value, list):
             for position, item in enumerate(value):
                 if isinstance(item, dict):
-                    place = _place_of(item, position)
+                    place = index_at(item, default=position)
                     yield from _delta_texts(item, (*path, key, place), word(item.get("id")))
                 else:
                     yield from answer_strings(item, value, position, choice)

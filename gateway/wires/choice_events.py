@@ -7,6 +7,7 @@ from typing import Any
 from gateway.text.answers import AnswerText, Channel
 from gateway.wires.answer_reading import strings_beside, token_counts
 from gateway.wires.base import Body, EventFormat, Tokens
+from gateway.wires.members import index_at, objects_at
 
 CHOICES = range(1, 129)
 """How many choices a request may ask for."""
@@ -40,31 +41,30 @@ class ChoiceEvents(EventFormat):
     def texts(self, event: Body) -> list[AnswerText]:
         found = [
             text
-            for choice in choices_of(event)
+            for choice in objects_at(event, "choices")
             for name, value in choice.items()
             if name not in {"finish_reason", "index"}
-            for text in self.member_texts(choice, name, value, index_of(choice))
+            for text in self.member_texts(choice, name, value, index_at(choice))
         ]
         return [*found, *strings_beside(self.keys, event)]
 
     def ends_channel(self, event: Body, channel: Channel) -> bool:
         """A finish reason ends all texts of its choice, and an error all texts."""
-        return "error" in event or any(
-            index_of(choice) == channel[0] and choice.get("finish_reason") is not None for choice in choices_of(event)
-        )
+        ended = [choice for choice in objects_at(event, "choices") if choice.get("finish_reason") is not None]
+        return "error" in event or any(index_at(choice) == channel[0] for choice in ended)
 
     def continued(self, channel: Channel, text: str, last: Body) -> Body:
         return {**self._envelope(last), "choices": [self.choice(channel, text, None)]}
 
     def is_last(self, event: Body) -> bool:
         """An event with a finish reason. One with the usage and without choices may follow it."""
-        choices = choices_of(event)
+        choices = objects_at(event, "choices")
         return any(choice.get("finish_reason") is not None for choice in choices) or (
             not choices and isinstance(event.get("usage"), dict)
         )
 
     def refusal(self, message: str, like: Body) -> list[Body | bytes]:
-        numbers = [index_of(choice) for choice in choices_of(like)] or [0]
+        numbers = [index_at(choice) for choice in objects_at(like, "choices")] or [0]
         choices = [self.choice(self.shown(number), message, "content_filter") for number in numbers]
         return [{**self._envelope(like), "choices": choices}, b"data: [DONE]\n\n"]
 
@@ -72,18 +72,6 @@ class ChoiceEvents(EventFormat):
         return {"object": self.object, **{name: event[name] for name in _SHARED if name in event}}
 
 
-def choices_of(body: Body) -> list[Body]:
-    """Returns the choices of an answer or an event."""
-    choices: Any = body.get("choices")
-    return [choice for choice in choices if isinstance(choice, dict)] if isinstance(choices, list) else []
-
-
-def index_of(choice: Body) -> int:
-    """Returns the index of a choice, 0 where it has none."""
-    index = choice.get("index")
-    return index if isinstance(index, int) else 0
-
-
 def usage_of(body: Body) -> Tokens:
     """Returns the input and output tokens that an answer or an event reports."""
-    return token_counts(body.get("usage"), "prompt_tokens", "completion_tokens")
+    return token_counts(body, "prompt_tokens", "completion_tokens")

@@ -9,7 +9,8 @@ from gateway.errors import BadRequest
 from gateway.text.answers import AnswerText, Channel
 from gateway.wires.answer_reading import answer_strings
 from gateway.wires.base import Body, Conversation, Tokens, Wire
-from gateway.wires.choice_events import CHOICES, ChoiceEvents, choices_of, usage_of
+from gateway.wires.choice_events import CHOICES, ChoiceEvents, usage_of
+from gateway.wires.members import objects_at
 from gateway.wires.openai_reading import OpenAIReader, first_text, refuse_token_numbers
 from gateway.wires.reading import begun, check_whole, named_model
 
@@ -74,7 +75,7 @@ class Completions(Wire):
         return usage_of(body)
 
     def refuse_answer(self, body: Body, message: str) -> None:
-        count = len(choices_of(body)) or 1
+        count = len(objects_at(body, "choices")) or 1
         body["choices"] = [self.stream.choice((index,), message, "content_filter") for index in range(count)]
 
 

@@ -51,7 +51,7 @@ class Embeddings(Wire):
         return [*strings_beside(_ANSWER_KEYS, body)]
 
     def usage(self, body: Body) -> Tokens:
-        read, _ = token_counts(body.get("usage"), "prompt_tokens", "total_tokens")
+        read, _ = token_counts(body, "prompt_tokens", "total_tokens")
         return read, None
 
     def refuse_answer(self, body: Body, message: str) -> None:

@@ -14,6 +14,7 @@ from gateway.text.answers import AnswerText, Channel
 from gateway.wires.answer_reading import DocumentWriter, count_of
 from gateway.wires.base import Body, EventFormat, Tokens
 from gateway.wires.gemini_request import camel
+from gateway.wires.members import index_at, object_at, objects_at
 from gateway.wires.reading import is_opaque, word
 
 _WORDS = word_lists(__file__)
@@ -38,9 +39,9 @@ class ResponseEvents(EventFormat):
         """A finish reason ends all texts of its candidate. A part of another kind ends a text before it."""
         if _is_blocked(event) or "error" in event:
             return True
-        for candidate in _candidates(event):
-            if _index(candidate) == channel[0]:
-                last = [channel for part in _parts(candidate) for channel in _part_channels(part, _index(candidate))]
+        for candidate in objects_at(event, "candidates"):
+            if (index := index_at(candidate)) == channel[0]:
+                last = [each for part in _parts(candidate) for each in _part_channels(part, index)]
                 return _is_finished(candidate) or (bool(last) and last[-1] != channel)
         return False
 
@@ -54,16 +55,16 @@ class ResponseEvents(EventFormat):
         return {**_identity(last), "candidates": [{"content": {"parts": [part], "role": "model"}, "index": index}]}
 
     def is_last(self, event: Body) -> bool:
-        return _is_blocked(event) or any(map(_is_finished, _candidates(event)))
+        return _is_blocked(event) or any(map(_is_finished, objects_at(event, "candidates")))
 
     def refusal(self, message: str, like: Body) -> list[Body | bytes]:
-        return [_refusal(like, message, [_index(candidate) for candidate in _candidates(like)])]
+        return [_refusal(like, message, [index_at(candidate) for candidate in objects_at(like, "candidates")])]
 
 
 def response_texts(body: Body, *, streamed: bool = False) -> Iterator[AnswerText]:
     """Yields the strings of an answer that are text. Those of an event have channels."""
-    for position, candidate in enumerate(_candidates(body)):
-        index = _index(candidate) if streamed else position
+    for position, candidate in enumerate(objects_at(body, "candidates")):
+        index = index_at(candidate) if streamed else position
         for part in _parts(candidate):
             yield from _part_texts(part, index, streamed=streamed)
         content = candidate.get("content")
@@ -87,7 +88,7 @@ def tokens(body: Body) -> Tokens:
 
 def refuse(body: Body, message: str) -> None:
     """Replaces all of an answer but what identifies it."""
-    refused = _refusal(body, message, [*range(len(_candidates(body)))])
+    refused = _refusal(body, message, [*range(len(objects_at(body, "candidates")))])
     body.clear()
     body |= refused
 
@@ -109,29 +110,16 @@ def _identity(body: Body) -> Body:
     return {name: body[name] for name in _IDENTITY if name in body}
 
 
-def _candidates(body: Body) -> list[Body]:
-    candidates = body.get("candidates")
-    return [each for each in candidates if isinstance(each, dict)] if isinstance(candidates, list) else []
-
-
-def _index(candidate: Body) -> int:
-    index = candidate.get("index")
-    return index if isinstance(index, int) else 0
-
-
 def _is_finished(candidate: Body) -> bool:
     return word(candidate.get("finishReason")) not in {"", "FINISH_REASON_UNSPECIFIED"}
 
 
 def _is_blocked(body: Body) -> bool:
-    feedback = body.get("promptFeedback")
-    return isinstance(feedback, dict) and bool(feedback.get("blockReason"))
+    return bool(object_at(body, "promptFeedback").get("blockReason"))
 
 
 def _parts(candidate: Body) -> list[Body]:
-    content = candidate.get("content")
-    parts = content.get("parts") if isinstance(content, dict) else None
-    return [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
+    return objects_at(object_at(candidate, "content"), "parts")
 
 
 def _is_signed_thought(part: Body) -> bool:
@@ -144,9 +132,7 @@ def _part_channels(part: Body, index: int) -> list[Channel]:
         if _is_signed_thought(part):
             return []
         return [(index, "thought" if part.get("thought") is True else "text")]
-    call = part.get("functionCall")
-    partial = call.get("partialArgs") if isinstance(call, dict) else None
-    named = [each for each in partial if isinstance(each, dict)] if isinstance(partial, list) else []
+    named = objects_at(object_at(part, "functionCall"), "partialArgs")
     opened = [(index, "args", str(each.get("jsonPath"))) for each in named if each.get("willContinue") is True]
     return [*opened[-1:]] or [(index, "whole")]
 

@@ -14,7 +14,8 @@ from gateway.text.answers import AnswerText, Channel
 from gateway.text.fields import Place, placed
 from gateway.wires.answer_reading import token_counts
 from gateway.wires.base import Body, Conversation, EventFormat, Tokens, Wire
-from gateway.wires.reading import begun, divide, word
+from gateway.wires.members import index_at, object_at, text_at
+from gateway.wires.reading import begun, divide
 from gateway.wires.responses_answers import event_texts, response_texts, withheld_message
 from gateway.wires.responses_items import ItemReader
 
@@ -39,8 +40,8 @@ class ResponseEvents(EventFormat):
     has_empty_deltas = False
 
     def texts(self, event: Body) -> list[AnswerText]:
-        kind = _kind(event)
-        delta, number = event.get("delta"), _index(event)
+        kind = text_at(event, "type")
+        delta, number = event.get("delta"), index_at(event, "output_index")
         if kind.endswith(".delta") and isinstance(delta, str | dict):
             place: Channel = (kind.removesuffix(".delta"), number, *_place(event))
             return [*event_texts(event, number, place)]
@@ -48,12 +49,12 @@ class ResponseEvents(EventFormat):
 
     def ends_channel(self, event: Body, channel: Channel) -> bool:
         """The `done` of a text ends it, that of an item all its texts, the end of the answer or an error all texts."""
-        kind = _kind(event)
+        kind = text_at(event, "type")
         if kind in _LAST or kind == "error":
             return True
         if kind == "response.output_item.done":
-            return channel[1] == _index(event)
-        text = (kind.removesuffix(".done"), _index(event), *_place(event))
+            return channel[1] == index_at(event, "output_index")
+        text = (kind.removesuffix(".done"), index_at(event, "output_index"), *_place(event))
         return kind.endswith(".done") and channel[: len(text)] == text
 
     def continued(self, channel: Channel, text: str, last: Body) -> Body:
@@ -63,11 +64,11 @@ class ResponseEvents(EventFormat):
         return {**kept, "delta": {channel[-1]: text} if isinstance(last.get("delta"), dict) else text}
 
     def is_last(self, event: Body) -> bool:
-        return _kind(event) in _LAST
+        return text_at(event, "type") in _LAST
 
     def refusal(self, message: str, like: Body) -> list[Body | bytes]:
         """Shows the message as an item of its own, and ends the response as incomplete, so that no tool is run."""
-        earlier, number = _response(like), like.get("output_index")
+        earlier, number = object_at(like, "response"), like.get("output_index")
         at = number + 1 if isinstance(number, int) else 0
         count = like.get("sequence_number")
         count = count + 1 if isinstance(count, int) else 0
@@ -100,7 +101,7 @@ class ResponseEvents(EventFormat):
                 },
             },
         ]
-        if not earlier or _kind(like) == "response.created":
+        if not earlier or text_at(like, "type") == "response.created":
             begun = {**response, "status": "in_progress", "incomplete_details": None, "output": []}
             events.insert(0, {"type": "response.created", "response": begun})
         return [{**event, "sequence_number": count + place} for place, event in enumerate(events)]
@@ -165,7 +166,7 @@ class Responses(Wire):
 
     def answer_ids(self, body: Body, path: str = "") -> tuple[str, ...]:
         """Returns the names by which a later request may continue a response, or that of an event."""
-        response = _response(body) or body
+        response = object_at(body, "response") or body
         conversation = response.get("conversation")
         ids = response.get("id"), conversation.get("id") if isinstance(conversation, dict) else conversation
         return tuple(each for each in ids if isinstance(each, str) and each)
@@ -174,12 +175,12 @@ class Responses(Wire):
         return [*response_texts(body)]
 
     def usage(self, body: Body) -> Tokens:
-        return token_counts((_response(body) or body).get("usage"), "input_tokens", "output_tokens")
+        return token_counts(object_at(body, "response") or body, "input_tokens", "output_tokens")
 
     def annotate(self, body: Body, note: Body | None) -> None:
         """In an event, its response gets the member, which SDKs pass on."""
         super().annotate(body, None)
-        super().annotate(_response(body) or body, note)
+        super().annotate(object_at(body, "response") or body, note)
 
     def refuse_answer(self, body: Body, message: str) -> None:
         body.pop("output_text", None)
@@ -201,22 +202,8 @@ def _continued(body: Body) -> str:
     return found if isinstance(found, str) else ""
 
 
-def _kind(event: Body) -> str:
-    return word(event.get("type"))
-
-
-def _index(event: Body) -> int:
-    index = event.get("output_index")
-    return index if isinstance(index, int) else 0
-
-
 def _place(event: Body) -> tuple[int, ...]:
     return tuple(value for name in _INDICES if isinstance(value := event.get(name), int))
-
-
-def _response(event: Body) -> Body:
-    response = event.get("response")
-    return response if isinstance(response, dict) else {}
 
 
 WIRE = Responses()

@@ -121,14 +121,15 @@ class AnswerStream:
             return
         body = self._read(event)
         texts = self._format.texts(body)
-        ending = [channel for channel in self._last if self._format.ends(body, channel)] + self._passed_calls(texts)
+        ending = [channel for channel in self._last if self._format.ends_channel(body, channel)]
+        ending += self._passed_calls(texts)
         begun = [text.channel for text in texts if text.channel is not None and text.channel not in self._last]
         fed = {text.channel for text in texts if text.channel is not None}
         # Some upstreams give all calls the same place.
         replaced = [text.channel for text in texts if text.channel in self._last and self._is_other_call(text)]
         for channel in dict.fromkeys([*(each for each in ending if each not in fed), *replaced]):
             yield from self._end(channel)
-        changed = self._restore(texts, [*ending, *(each for each in begun if self._format.ends(body, each))])
+        changed = self._restore(texts, [*ending, *(each for each in begun if self._format.ends_channel(body, each))])
         self._last |= {text.channel: (event, body) for text in texts if text.channel is not None}
         if self._plan.note is not None and self._format.is_last(body):
             changed = True

@@ -133,18 +133,11 @@ class ConnectionAddresses:
 
 def leads_to(address: str, listeners: Iterable[str]) -> bool:
     """Returns whether a connection to `address` can reach one of the listeners, given that they share its port."""
-    wanted = _connected(address)
-    if wanted is None:
-        return False
-    for listener in listeners:
-        bound = address_of(listener)
-        if bound is None or bound.is_unspecified:
-            # It listens on all addresses of this machine, or on a host name.
-            if is_own_address(wanted):
-                return True
-        elif bound == wanted:
-            return True
-    return False
+    wanted, bound = _connected(address), [address_of(listener) for listener in listeners]
+    # One without an address, or with the unspecified one, listens on a host name or on all addresses of this machine.
+    return wanted is not None and any(
+        is_own_address(wanted) if each is None or each.is_unspecified else each == wanted for each in bound
+    )
 
 
 def is_own_address(address: Address) -> bool:

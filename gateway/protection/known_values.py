@@ -103,20 +103,16 @@ class KnownValues:
                     self._spans[value] = span
                     self._words.add(value)
 
-    def extended(self, texts: Sequence[str], found: Sequence[Spans]) -> "KnownValues":
-        """Returns these values and the hidden ones of texts."""
+    def extended(self, texts: Sequence[str], found: Sequence[Spans], *, unsure: bool = False) -> "KnownValues":
+        """Returns these values and the hidden ones of texts, as `add` adds them."""
         result = KnownValues(self)
-        result.add(texts, found)
+        result.add(texts, found, unsure=unsure)
         return result
 
     def with_unsure(self, text: str, spans: Spans) -> "KnownValues":
         """Returns these values and the names of a text that the model is not sure of."""
         unsure = [span for span in spans if not is_sure(span)]
-        if not unsure:
-            return self
-        result = KnownValues(self)
-        result.add([text], [unsure], unsure=True)
-        return result
+        return self.extended([text], [unsure], unsure=True) if unsure else self
 
     def new(self, texts: Sequence[str], found: Sequence[Spans], places: Sequence[Place]) -> "KnownValues":
         """Returns the hidden values of texts that are to be searched for in the blocks before."""

@@ -6,7 +6,7 @@ The answer contains every placeholder of the request, to show that each value is
 import re
 from collections.abc import Callable, Sequence
 
-from gateway.detection.data_files import read_toml
+from gateway.detection.data_files import one_line, read_toml
 from gateway.placeholders import looks_like_placeholder
 
 type Facts = dict[str, list[str]]
@@ -17,20 +17,8 @@ _TASKS = {name: re.compile(words, re.IGNORECASE) for name, words in _WORDS["task
 _LABELS: dict[str, str] = _WORDS["labels"]
 _IN_LETTER: dict[str, str] = _WORDS["letter"]
 _TOPICS = {name: frozenset(types) for name, types in _WORDS["topics"].items()}
-_GREETING = re.compile(
-    r"\s*(?:hello|hi|hey|good (?:morning|afternoon|evening)|hallo|guten (?:tag|morgen|abend)|bonjour|salut"
-    r"|hola|buen[oa]s)\b",
-    re.IGNORECASE,
-)
-_TAG = r"(\[[A-Z][A-Z0-9_]*\])"
-_ADDRESSEE = re.compile(
-    rf"\b(?:to|dear|for|from|at|an|von|liebe[r]?|à|pour|cher|chère|para|de|estimad[oa])\s+(?:(?:mr|ms|mrs|dr)\.?\s+)?{_TAG}",
-    re.IGNORECASE,
-)
-_SENDER = re.compile(
-    rf"\b(?:my name is|i am|i'm|regards,?|sincerely,?|ich heiße|ich bin|grüße,?|je m'appelle|je suis|me llamo"
-    rf"|soy)\s+{_TAG}",
-    re.IGNORECASE,
+_GREETING, _ADDRESSEE, _SENDER = (
+    re.compile(one_line(_WORDS["phrases"][name]), re.IGNORECASE) for name in ("greeting", "addressee", "sender")
 )
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _LONGEST = 240

@@ -23,6 +23,7 @@ from gateway.placeholders.grammar import looks_like_placeholder
 from gateway.text.fields import MessageField, NameField, Place, Replace, Spans, TextField, placed
 from gateway.text.leads import lead
 from gateway.wires.base import Body
+from gateway.wires.members import text_at
 from gateway.wires.reading import (
     SCHEMA_KEYS,
     FieldReader,
@@ -123,6 +124,8 @@ class RequestReader(FieldReader):
                 raise BadRequest(f"`{where}[{position}]` must be an object.", param=where)
             is_plain = block.get("type") == "text" and not block.get("citations")
             fields = self._block(value, block, where, is_result=is_result)
+            if text_at(block, "type").endswith("_result"):
+                fields = placed(Place.TOOL_RESULT, fields)
             yield from continuing(fields) if goes_on and is_plain else fields
             goes_on = is_plain
 
@@ -133,10 +136,6 @@ class RequestReader(FieldReader):
             yield from self.fields(container, key, value)
 
     def _block(self, content: list[Any], block: Body, where: str, *, is_result: bool) -> Iterator[MessageField]:
-        fields = self._block_fields(content, block, where, is_result=is_result)
-        return placed(Place.TOOL_RESULT, fields) if word(block.get("type")).endswith("_result") else fields
-
-    def _block_fields(self, content: list[Any], block: Body, where: str, *, is_result: bool) -> Iterator[MessageField]:
         kind = kind_of(block)
         source = block.get("source")
         is_text = kind in _WORDS["text_kinds"] or kind.endswith(_TEXT_ENDINGS)

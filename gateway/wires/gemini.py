@@ -64,7 +64,8 @@ class Gemini(Wire):
         model = self.model(body, path)
         conversation = Conversation(body, model if isinstance(model, str) else "", method == _STREAMING)
         take_own(conversation)
-        conversation.framing = "sse" if "sse" in _alternatives(query) else "json-array"
+        given = parse_qs(query)
+        conversation.framing = "sse" if "sse" in (*given.get("alt", ()), *given.get("$alt", ())) else "json-array"
         reader = RequestReader(conversation.files)
         if method.endswith(("embedContent", "EmbedContents")):
             self._read_embedded(body, conversation, reader)
@@ -108,12 +109,6 @@ class Gemini(Wire):
 
     def refuse_answer(self, body: Body, message: str) -> None:
         refuse(body, message)
-
-
-def _alternatives(query: str) -> list[str]:
-    """Returns the format that a query asks for."""
-    given = parse_qs(query)
-    return [*given.get("alt", []), *given.get("$alt", [])]
 
 
 def _resource(model: str) -> str:

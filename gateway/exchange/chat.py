@@ -24,6 +24,7 @@ from gateway.surfaces.chunks import as_events
 from gateway.surfaces.upstream import UpstreamSurface
 from gateway.wires.base import Body, Wire
 from gateway.wires.chat_completions import WIRE
+from gateway.wires.members import object_at
 
 
 @dataclass
@@ -57,7 +58,8 @@ class ChatHandler:
                 content = scrub_secrets(reply, secrets_of(exchange.headers))
             else:
                 status, answer = 200, await surface.complete(body)
-                content = dump(answer) if exchange.framing is None else as_events(answer, usage=_wants_usage(body))
+                wants_usage = object_at(body, "stream_options").get("include_usage") is True
+                content = dump(answer) if exchange.framing is None else as_events(answer, usage=wants_usage)
             return exchange, status, await self.answers.close(exchange, status, content)
 
     async def playground(self, question: Question, caller: Caller) -> tuple[Exchange, dict[str, Any]]:
@@ -97,12 +99,6 @@ class ChatHandler:
                 sent = isinstance(error, BadUpstream | UpstreamTimeout) and error.code != BadUpstream.default_code
                 self.records.end(exchange, "failed", sent=sent)
                 raise
-
-
-def _wants_usage(body: Body) -> bool:
-    """Whether a client wants the usage in the last event."""
-    options = body.get("stream_options")
-    return isinstance(options, dict) and options.get("include_usage") is True
 
 
 def _content(answer: Body) -> Any:

@@ -17,6 +17,7 @@ from gateway.models import Trust
 from gateway.surfaces.base import Body, Surface
 from gateway.surfaces.demo_text import answer, facts
 from gateway.text.token_estimate import estimate
+from gateway.wires.members import objects_at, text_at
 
 MODEL = "svc-demo"
 _MOST_CHOICES = 128
@@ -40,8 +41,10 @@ class DemoSurface(Surface):
         """Returns the answer. Raises BadRequest for an invalid `n` or token limit."""
         choices = _whole(body, "n", 1, _MOST_CHOICES) or 1
         limit = _whole(body, "max_completion_tokens", 1) or _whole(body, "max_tokens", 1)
-        messages = [message for message in _list(body.get("messages")) if isinstance(message, dict)]
-        content = self._content(messages, _wants_json(body))
+        messages = objects_at(body, "messages")
+        content = self._content(
+            messages, text_at(body.get("response_format"), "type") in {"json_object", "json_schema"}
+        )
         finish = "stop"
         if limit is not None and self._count(content) > limit:
             content, finish = self._shortened(content, limit), "length"
@@ -89,18 +92,9 @@ class DemoSurface(Surface):
 def _texts(content: Any) -> Iterator[str]:
     if isinstance(content, str):
         yield content
-    for part in _list(content):
+    for part in content if isinstance(content, list) else []:
         if isinstance(part, dict) and isinstance(part.get("text"), str):
             yield part["text"]
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def _wants_json(body: Body) -> bool:
-    wished = body.get("response_format")
-    return isinstance(wished, dict) and wished.get("type") in {"json_object", "json_schema"}
 
 
 def _whole(body: Body, name: str, least: int, most: int | None = None) -> int | None:

@@ -25,6 +25,7 @@ from gateway.http.strict_json import dump, parse_object
 from gateway.http.types import Field
 from gateway.http.upstream_failures import Fault, of_decoding, of_exception
 from gateway.surfaces.base import Body, Surface
+from gateway.wires.members import objects_at
 
 _LIMITS = httpx.Limits(max_connections=256, max_keepalive_connections=64, keepalive_expiry=30)
 _SECONDS, _CONNECT_SECONDS = 600.0, 10.0
@@ -126,8 +127,7 @@ class UpstreamSurface(Surface):
             body = parse_object(answer)
         except (TimeoutError, httpx.TransportError, GatewayError):
             return ()
-        entries = body.get("data") or body.get("models")
-        given = [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
+        given = objects_at(body, "data") or objects_at(body, "models")
         names = [str(entry.get("id") or entry.get("name")).removeprefix("models/") for entry in given]
         return tuple(name for name in names if _MODEL.match(name) and self.model_for(name) is not None)
 

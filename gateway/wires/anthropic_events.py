@@ -13,7 +13,7 @@ from gateway.models import Family
 from gateway.text.answers import AnswerText, Channel
 from gateway.wires.answer_reading import DocumentWriter, answer_strings, count_of
 from gateway.wires.base import Body, EventFormat, Tokens
-from gateway.wires.members import index_at, object_at
+from gateway.wires.members import index_at, object_at, objects_at
 from gateway.wires.reading import is_opaque, word
 
 _WORDS = word_lists(__file__)
@@ -85,11 +85,9 @@ class MessageEvents(EventFormat):
 
 def message_texts(message: Body) -> Iterator[AnswerText]:
     """Yields the strings of a message that are text."""
-    content = message.get("content")
-    for block in content if isinstance(content, list) else []:
-        if isinstance(block, dict):
-            yield from _block_texts(block)
-    if isinstance(content, str):
+    for block in objects_at(message, "content"):
+        yield from _block_texts(block)
+    if isinstance(content := message.get("content"), str):
         yield AnswerText(message, "content", content)
     for name, value in message.items():
         if name not in _WORDS["message"]:

@@ -5,7 +5,6 @@ placeholders of the earlier turns are restored while the gateway remembers them 
 """
 
 import re
-from typing import Any
 from urllib.parse import parse_qs
 
 from gateway.config.settings import CONFIGURED_UPSTREAM
@@ -14,7 +13,7 @@ from gateway.text.answers import AnswerText, Channel
 from gateway.text.fields import Place, placed
 from gateway.wires.answer_reading import token_counts
 from gateway.wires.base import Body, Conversation, EventFormat, Tokens, Wire
-from gateway.wires.members import index_at, object_at, text_at
+from gateway.wires.members import index_at, object_at, objects_at, text_at
 from gateway.wires.reading import begun, divide
 from gateway.wires.responses_answers import event_texts, response_texts, withheld_message
 from gateway.wires.responses_items import ItemReader
@@ -143,7 +142,7 @@ class Responses(Wire):
         conversation = begun(body)
         if isinstance(reported := body.get("client_metadata"), dict):
             reported.pop(_REPORT, None)
-        _check_tools(body.get("tools"))
+        _check_tools(body)
         reader = ItemReader(conversation.files)
         before = {name: body[name] for name in _BEFORE_ITEMS if name in body}
         block = [
@@ -167,8 +166,7 @@ class Responses(Wire):
     def answer_ids(self, body: Body, path: str = "") -> tuple[str, ...]:
         """Returns the names by which a later request may continue a response, or that of an event."""
         response = object_at(body, "response") or body
-        conversation = response.get("conversation")
-        ids = response.get("id"), conversation.get("id") if isinstance(conversation, dict) else conversation
+        ids = response.get("id"), _conversation(response)
         return tuple(each for each in ids if isinstance(each, str) and each)
 
     def answer_texts(self, body: Body) -> list[AnswerText]:
@@ -188,18 +186,21 @@ class Responses(Wire):
         body["status"], body["incomplete_details"] = "incomplete", {"reason": "content_filter"}
 
 
-def _check_tools(tools: Any) -> None:
-    for tool in tools if isinstance(tools, list) else []:
-        if isinstance(tool, dict) and tool.get("type") == "mcp" and tool.get("authorization"):
+def _check_tools(body: Body) -> None:
+    for tool in objects_at(body, "tools"):
+        if tool.get("type") == "mcp" and tool.get("authorization"):
             message = "`authorization` is a secret, which must not leave; call that server from the client."
             raise BadRequest(message, param="tools")
 
 
 def _continued(body: Body) -> str:
-    conversation = body.get("conversation")
-    name = conversation.get("id") if isinstance(conversation, dict) else conversation
-    found = body.get("previous_response_id") or name
+    found = body.get("previous_response_id") or _conversation(body)
     return found if isinstance(found, str) else ""
+
+
+def _conversation(body: Body) -> object:
+    """Returns the name of the conversation that a request or a response belongs to, which may be in an object."""
+    return text_at(body.get("conversation"), "id") or body.get("conversation")
 
 
 def _place(event: Body) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""Privacy Gateway: protects private text before it crosses the trust boundary and restores it afterwards.
+"""Privacy Gateway: protects private text before it leaves the trust boundary and restores it afterwards.
 
 Usable and tested without mitmproxy, which only `addons/` and `run_proxy.py` import.
 """

@@ -56,7 +56,7 @@ def assess(
 ) -> Assessment:
     """Assesses a request. `entities` are hidden by the policy, `kept` are found but stay in clear.
 
-    `attachments` are the kinds of attachments that cross unsearched; `tokens` is the estimate for `texts`, if known.
+    `attachments` are the kinds of attachments that are sent unsearched; `tokens` is the estimate for `texts`, if known.
     Without `advice` there are no task categories or warnings, and the texts are read only if the route needs it.
     """
     size = sum(map(estimate, texts)) if tokens is None else tokens

@@ -30,8 +30,8 @@ _FEW = 4
 _LEVELS = ((75, RiskLevel.CRITICAL), (50, RiskLevel.HIGH), (25, RiskLevel.MEDIUM), (1, RiskLevel.LOW))
 
 _PHRASES = {
-    "secret": ("secret", "secrets", "whoever reads it can use it"),
-    "government_id": ("government identifier", "government identifiers", "stands for one person for life"),
+    "secret": ("secret", "secrets", "anyone who reads it can use it"),
+    "government_id": ("government identifier", "government identifiers", "identifies one person for life"),
     "financial": ("financial identifier", "financial identifiers", "gives access to money"),
     "health": ("health identifier", "health identifiers", "leads to medical data"),
     "custom": ("finding of the policy's own", "findings of the policy's own", "named as private by the policy"),
@@ -94,7 +94,7 @@ def _reasons(evidence: Sequence[Evidence], link: float, amount: float, density: 
     if amount >= 0.05:
         yield f"There is much of it: {sum(one.present for one in present)} findings."
     if density >= 0.05:
-        yield "The findings stand densely."
+        yield "The findings are close together."
     unsure = sum(one.unsure for one in evidence if one.weight.harm > 0)
     if unsure and not present:
         yield f"{unsure} possible {'finding' if unsure == 1 else 'findings'} of low confidence."

@@ -74,7 +74,7 @@ def _silent(settings: Settings, through: str) -> list[str]:
     if through != "proxy":
         asked.append((base_of(settings, "gateway"), gateway_answers(settings)))
     advice = {
-        Answer.NOBODY: f"the gateway does not listen there; start it with `{COMMAND} serve`, or name its port",
+        Answer.NOTHING: f"the gateway does not listen there; start it with `{COMMAND} serve`, or name its port",
         Answer.OTHERS: "another program listens there; name the gateway's port with `--proxy-port` or `--gateway-port`",
     }
     return [f"{url}: {advice[answer]}" for url, answer in asked if answer in advice]

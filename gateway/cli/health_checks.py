@@ -229,7 +229,7 @@ def _free(place: str, host: str, port: int, name: str) -> Checked:
     except OSError as error:
         remedy = f"choose another with `--{name}-port PORT`, or another address to listen on"
         return Checked(place, f"cannot be used: {error.strerror}", remedy)
-    return Checked(place, "free: nobody listens")
+    return Checked(place, "free: no program listens")
 
 
 def _connected(name: str, upstream: UpstreamSettings) -> Checked:

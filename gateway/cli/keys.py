@@ -107,7 +107,7 @@ async def _create(keys: KeyRing, options: argparse.Namespace, settings: Settings
         flush_output()
     except OSError as error:
         await keys.revoke(record.key_id)
-        error.add_note(f"{record.key_id} is revoked again, since nobody has its secret")
+        error.add_note(f"{record.key_id} is revoked again, because its secret could not be shown")
         raise
 
 

@@ -15,7 +15,7 @@ _SECONDS = 5
 class Answer(Enum):
     """The program that answers on a port."""
 
-    NOBODY = "nobody listens"
+    NOTHING = "no program listens"
     OURS = "the gateway listens"
     OTHERS = "another program listens"
 
@@ -53,6 +53,6 @@ def _answer(url: str, is_ours: Callable[[httpx.Response], bool]) -> Answer:
         with httpx.Client(trust_env=False, verify=False, timeout=_SECONDS) as client:  # noqa: S501  # nosec B501
             return Answer.OURS if is_ours(client.get(url)) else Answer.OTHERS
     except httpx.ConnectError:
-        return Answer.NOBODY
+        return Answer.NOTHING
     except httpx.HTTPError:
         return Answer.OTHERS

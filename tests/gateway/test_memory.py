@@ -29,6 +29,7 @@ ANNA, BERT = "key_anna", "key_bert"
 ENTRY = 460
 """Bytes that the memory reckons for an entry with one finding."""
 TEXT = "Please write to anna@acme.test before noon."
+HOST = "https://api.openai.com:443"
 
 
 class Counting(Finder):
@@ -99,23 +100,19 @@ def kept(memory: Memory, caller: str, digests: Sequence[bytes]) -> int:
     return sum(memory.get(caller, digest) is not None for digest in digests)
 
 
-def test_clients_do_not_share_entries() -> None:
-    memory = Memory()
-    (digest,) = fill(memory, ANNA, 1)
-    assert (memory.get(ANNA, digest), memory.get(BERT, digest)) == (found(), None)
-
-
 def test_no_caller_pushes_out_what_another_holds() -> None:
-    """Half of the memory is each one's own, however much the other sends and however much is found in it."""
+    """Half of the memory is each one's own, however much others send, with made-up credentials or much to be found."""
     memory = Memory(capacity=200 * ENTRY)
     annas = fill(memory, ANNA, 40)
     fill(memory, BERT, 1000)
     fill(memory, BERT, 1000, findings=50)
-    assert kept(memory, ANNA, annas) == 40
+    for number in range(1000):
+        fill(memory, f"proxy_{number}", 10)
+    assert (kept(memory, ANNA, annas), kept(memory, BERT, annas)) == (40, 0)
 
 
 @pytest.mark.parametrize("amount", [1, 10, 10_000])
-def test_what_a_caller_can_keep_tells_nothing_of_what_others_sent(amount: int) -> None:
+def test_a_callers_share_tells_nothing_of_what_others_sent(amount: int) -> None:
     memory = Memory(capacity=200 * ENTRY)
     fill(memory, BERT, amount)
     assert kept(memory, ANNA, fill(memory, ANNA, 1000)) == 100
@@ -139,14 +136,6 @@ def test_callers_beyond_the_most_displace_the_one_silent_longest() -> None:
         assert kept(memory, ANNA, annas) == 1
         fill(memory, f"key_{number}", 1)
     assert (kept(memory, ANNA, annas), kept(memory, BERT, berts)) == (1, 0)
-
-
-def test_made_up_credentials_take_nothing_from_the_gateways_own_keys() -> None:
-    memory = Memory(capacity=100 * ENTRY)
-    annas = fill(memory, ANNA, 100)
-    for number in range(1000):
-        fill(memory, f"proxy_{number}", 10)
-    assert kept(memory, ANNA, annas) == 100
 
 
 def test_the_share_of_one_who_left_goes_to_the_others() -> None:
@@ -204,23 +193,16 @@ async def _searches(container: Container, finder: Counting, number: int, **call:
 
 
 @pytest.mark.slow
-async def test_chat_remembers_for_its_key(container: Container, finder: Counting) -> None:
-    keys = [(await container.keys.create(label, Scope.CLIENT))[0] for label in ("anna", "bert")]
-    counts = []
-    for number, key in enumerate((keys[0], keys[0], keys[1], keys[1], keys[0])):
-        fields = ((b"authorization", b"Bearer " + key.encode()), (b"content-type", b"application/json"))
-        counts.append(await _searches(container, finder, number, listener=Listener.GATEWAY, origin="", fields=fields))
-    assert counts == [1, 0, 1, 0, 0]
-
-
-@pytest.mark.slow
-async def test_the_proxy_remembers_for_the_providers_key(container: Container, finder: Counting) -> None:
-    """And for those who send none, who would be one caller, not at all."""
+async def test_chat_remembers_for_its_key_and_the_proxy_for_the_providers(
+    container: Container, finder: Counting
+) -> None:
+    """And for proxy clients that send none, who would be one caller, not at all."""
+    keys = [(await container.keys.create(label, Scope.CLIENT))[0].encode() for label in ("anna", "bert")]
+    gateway = [(Listener.GATEWAY, "", keys[number]) for number in (0, 0, 1, 1, 0)]
+    proxy = [(Listener.PROXY, HOST, key) for key in (b"a", b"a", b"b", b"b", b"a", b"", b"", b"")]
     counts: dict[bytes, list[int]] = {}
-    for number, key in enumerate([b"a", b"a", b"b", b"b", b"a", b"", b"", b""]):
+    for number, (listener, origin, key) in enumerate([*gateway, *proxy]):
         fields = [(b"content-type", b"application/json"), (b"authorization", b"Bearer " + key)][: 1 + bool(key)]
-        searches = await _searches(
-            container, finder, number, listener=Listener.PROXY, origin="https://api.openai.com:443", fields=fields
-        )
+        searches = await _searches(container, finder, number, listener=listener, origin=origin, fields=fields)
         counts.setdefault(key, []).append(searches)
-    assert counts == {b"a": [1, 0, 0], b"b": [1, 0], b"": [1, 1, 1]}
+    assert counts == {keys[0]: [1, 0, 0], keys[1]: [1, 0], b"a": [1, 0, 0], b"b": [1, 0], b"": [1, 1, 1]}

@@ -44,16 +44,6 @@ def call(request_id: str, body: dict[str, Any], **more: Any) -> Call:
     return Call(request_id, Listener.PROXY, "POST", HOST, "/v1/chat/completions", content=orjson.dumps(body), **given)
 
 
-@pytest.mark.parametrize("model", ["claude", "vicuna", "alpaca", "mistral-large-latest", "org/Claude-3@2026"])
-async def test_a_models_name_is_sent_though_it_is_a_persons_too(dispatcher: Dispatcher, model: str) -> None:
-    request_id = f"req_{model.encode().hex()}"
-    entered = await opened(dispatcher, call(request_id, {"model": model}))
-    assert isinstance(entered, ForwardedRequest)
-    assert orjson.loads(entered.body)["model"] == model
-    assert b"anna" not in entered.body
-    dispatcher.fail(request_id, "failed")
-
-
 async def test_a_models_name_that_is_an_address_is_refused(dispatcher: Dispatcher, container: Container) -> None:
     with pytest.raises(BadRequest) as refused:
         await opened(dispatcher, call("req_0a", {"model": "anna@acme.test"}))
@@ -72,7 +62,7 @@ async def test_headers_are_searched_by_the_model_of_names_too(dispatcher: Dispat
     dispatcher.fail("req_0b", "failed")
 
 
-async def test_what_came_back_is_restored_once(dispatcher: Dispatcher, container: Container) -> None:
+async def test_an_answer_is_restored_once(dispatcher: Dispatcher, container: Container) -> None:
     entered = await opened(dispatcher, call("req_0c", {}))
     assert isinstance(entered, ForwardedRequest)
     (placeholder,) = entered.placeholders
@@ -130,18 +120,17 @@ async def test_keys_are_restored_in_their_places(dispatcher: Dispatcher, path: s
     assert restored["many"] == {f"anna@acme.test {number}": number for number in range(1000)}
 
 
-async def test_a_call_that_came_to_no_answer_is_recorded(dispatcher: Dispatcher, container: Container) -> None:
-    assert isinstance(await opened(dispatcher, call("req_0d", {})), ForwardedRequest)
-    dispatcher.fail("req_0d", "cancelled")
-    assert await outcome(container, "req_0d") == "cancelled"
-
-
-async def test_what_is_under_way_when_the_gateway_ends_is_recorded_as_cancelled(
-    dispatcher: Dispatcher, container: Container
+@pytest.mark.parametrize("stops", [False, True])
+async def test_a_call_that_came_to_no_answer_is_recorded(
+    dispatcher: Dispatcher, container: Container, stops: bool
 ) -> None:
-    assert isinstance(await opened(dispatcher, call("req_10", {})), ForwardedRequest)
-    dispatcher.stop()
-    assert await outcome(container, "req_10") == "cancelled"
+    request_id = f"req_0d{stops:d}"
+    assert isinstance(await opened(dispatcher, call(request_id, {})), ForwardedRequest)
+    if stops:
+        dispatcher.stop()
+    else:
+        dispatcher.fail(request_id, "cancelled")
+    assert await outcome(container, request_id) == "cancelled"
 
 
 async def test_a_call_that_is_cancelled_while_its_receipt_is_written_is_recorded_as_that(
@@ -232,14 +221,18 @@ async def test_a_stream_is_restored_for_the_request_that_was_sent(dispatcher: Di
     dispatcher.fail("req_0f", "failed")
 
 
-async def test_an_answer_that_is_no_stream_is_restored_as_a_whole(dispatcher: Dispatcher) -> None:
-    entered = await opened(dispatcher, call("req_1a", {}))
+@pytest.mark.parametrize("model", ["claude", "vicuna", "alpaca", "mistral-large-latest", "org/Claude-3@2026"])
+async def test_a_models_name_is_sent_though_it_is_a_persons_too(dispatcher: Dispatcher, model: str) -> None:
+    request_id = f"req_{model.encode().hex()}"
+    entered = await opened(dispatcher, call(request_id, {"model": model}))
     assert isinstance(entered, ForwardedRequest)
-    assert entered.plan is None
-    dispatcher.fail("req_1a", "failed")
+    assert orjson.loads(entered.body)["model"] == model
+    assert b"anna" not in entered.body
+    assert entered.plan is None, "the answer is no stream"
+    dispatcher.fail(request_id, "failed")
 
 
-async def test_what_becomes_of_other_calls_is_counted(dispatcher: Dispatcher, container: Container) -> None:
+async def test_the_fate_of_other_calls_is_counted(dispatcher: Dispatcher, container: Container) -> None:
     async def sent(
         method: str, path: str, content: bytes = b"", media: bytes = b"application/json", *more: tuple[bytes, bytes]
     ) -> None:
@@ -265,12 +258,6 @@ async def test_what_becomes_of_other_calls_is_counted(dispatcher: Dispatcher, co
     }
 
 
-async def test_a_native_call_is_answered(dispatcher: Dispatcher) -> None:
-    entered = await opened(dispatcher, Call("req_0f", Listener.GATEWAY, "GET", "http://h:1", "/healthz", (), b""))
-    assert isinstance(entered, NativeResponse)
-    assert (entered.status, entered.route) == (200, "/healthz")
-
-
 @pytest.mark.parametrize(
     ("changed", "status", "code"),
     [
@@ -284,21 +271,32 @@ async def test_a_native_call_is_answered(dispatcher: Dispatcher) -> None:
         ({"listener": Listener.GATEWAY}, 401, "unauthorized"),
     ],
 )
-async def test_what_is_refused(dispatcher: Dispatcher, changed: dict[str, Any], status: int, code: str) -> None:
+async def test_unusable_calls_are_refused(
+    dispatcher: Dispatcher, changed: dict[str, Any], status: int, code: str
+) -> None:
     with pytest.raises(GatewayError) as refused:
         await opened(dispatcher, call("req_10", {})._replace(**changed))
     assert (refused.value.status, refused.value.code) == (status, code)
 
 
 async def test_a_refusal_by_the_policy_names_its_receipt(dispatcher: Dispatcher, container: Container) -> None:
-    """Also for the other process, in which the listeners are."""
-    rules = {"route": {"local_types": ["EMAIL_ADDRESS"]}}
-    await container.policies.create({"id": "local-mail", "title": "t", "extends": "default", **rules})
+    """Also for the other process, in which the listeners are, and in a native answer."""
+    for name, rule in (("local-mail", "local_types"), ("no-mail", "blocked_types")):
+        route = {"route": {rule: ["EMAIL_ADDRESS"]}}
+        await container.policies.create({"id": name, "title": "t", "extends": "default", **route})
     with pytest.raises(Forbidden) as refused:
         await opened(dispatcher, call("req_12", {"svc_policy": "local-mail"}))
     receipt = pickle.loads(pickle.dumps(refused.value)).receipt
     assert receipt == (await container.receipts.get("req_12", OPERATOR)).ref
     assert await outcome(container, "req_12") == "refused"
+    key, _ = await container.keys.create("bert", Scope.OPERATOR)
+    fields = ((b"content-type", b"application/json"), (b"x-svc-key", key.encode()))
+    native = call("req_14", {"model": "svc-demo", "svc_policy": "no-mail"}, fields=fields)
+    response = await opened(dispatcher, native._replace(listener=Listener.GATEWAY))
+    assert isinstance(response, NativeResponse)
+    assert response.status == 403
+    assert response.receipt is not None
+    assert await outcome(container, response.receipt.request_id) == "refused"
 
 
 async def test_a_native_response_names_its_receipt_and_the_guards_action(
@@ -322,20 +320,8 @@ async def test_a_native_response_names_its_receipt_and_the_guards_action(
         assert response.receipt is not None
         assert (response.receipt.request_id, response.receipt.sequence) == (receipt["request_id"], receipt["sequence"])
         assert response.guard == guard
-    analyzed = await opened(dispatcher, chat._replace(path="/v1/analyze", content=text))
-    assert isinstance(analyzed, NativeResponse)
-    assert (analyzed.status, analyzed.receipt, analyzed.guard) == (200, None, None)
-
-
-async def test_a_native_refusal_names_its_receipt(dispatcher: Dispatcher, container: Container) -> None:
-    await container.policies.create(
-        {"id": "no-mail", "title": "t", "extends": "default", "route": {"blocked_types": ["EMAIL_ADDRESS"]}}
-    )
-    key, _ = await container.keys.create("bert", Scope.OPERATOR)
-    fields = ((b"content-type", b"application/json"), (b"x-svc-key", key.encode()))
-    refused = call("req_14", {"model": "svc-demo", "svc_policy": "no-mail"}, fields=fields)
-    response = await opened(dispatcher, refused._replace(listener=Listener.GATEWAY))
-    assert isinstance(response, NativeResponse)
-    assert response.status == 403
-    assert response.receipt is not None
-    assert await outcome(container, response.receipt.request_id) == "refused"
+    health = chat._replace(path="/healthz", method="GET", content=b"", fields=())
+    for each in (chat._replace(path="/v1/analyze", content=text), health):
+        other = await opened(dispatcher, each)
+        assert isinstance(other, NativeResponse)
+        assert (other.status, other.route, other.receipt, other.guard) == (200, each.path, None, None)

@@ -35,7 +35,7 @@ def test_a_thread_and_those_that_it_starts_share_one_core() -> None:
     assert started == shared < before == os.sched_getaffinity(0)
 
 
-def test_where_a_sandbox_forbids_it_threads_keep_their_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_keep_their_cores_in_a_sandbox_that_forbids_it(monkeypatch: pytest.MonkeyPatch) -> None:
     def forbidden(_: int, __: object) -> None:
         raise PermissionError
 

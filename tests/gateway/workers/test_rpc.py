@@ -3,7 +3,6 @@
 import asyncio
 import gc
 import os
-import pickle
 import queue
 import socket
 import threading
@@ -34,7 +33,7 @@ async def linked(**calls: Callable[..., Any]) -> AsyncIterator[tuple[Link, async
     await asyncio.wait_for(answering, 5)
 
 
-async def test_what_was_returned_comes_back_to_who_asked() -> None:
+async def test_a_result_comes_back_to_its_caller() -> None:
     released = asyncio.Event()
 
     async def slow(text: str) -> str:
@@ -71,43 +70,31 @@ async def test_a_call_that_came_before_the_other_end_listened_is_answered() -> N
     await asyncio.wait_for(answering, 5)
 
 
-async def test_what_cannot_be_sent_back_is_a_failure_like_any_other() -> None:
-    async with linked(lock=threading.Lock) as (link, _):
+async def test_a_refusal_comes_back_whole_and_other_failures_are_converted() -> None:
+    refusals = [
+        TooManyRequests("Slow down.", code="rate_limited", param="key", retry_after=7),
+        Forbidden("No.", code="blocked_by_policy", param="model"),
+    ]
+
+    def refuse(number: int) -> None:
+        raise refusals[number] if number < len(refusals) else ValueError("canary-4711")
+
+    async with linked(refuse=refuse, lock=threading.Lock) as (link, _):
+        for number, expected in enumerate(refusals):
+            with pytest.raises(type(expected)) as refusal:
+                await link.call("refuse", number)
+            assert (str(refusal.value), refusal.value.body("req_1")) == (str(expected), expected.body("req_1"))
+            assert refusal.value.retry_after == expected.retry_after
+        for name, arguments, kind in (("refuse", [9], "ValueError"), ("no such call", [], "KeyError")):
+            with pytest.raises(InternalError) as failure:
+                await link.call(name, *arguments)
+            assert str(failure.value) == kind
         with pytest.raises(InternalError):
             await asyncio.wait_for(link.call("lock"), 5)
 
 
-async def test_a_refusal_comes_back_whole() -> None:
-    def refuse() -> None:
-        raise TooManyRequests("Slow down.", code="rate_limited", param="key", retry_after=7)
-
-    async with linked(refuse=refuse) as (link, _):
-        with pytest.raises(TooManyRequests) as refusal:
-            await link.call("refuse")
-    error = refusal.value
-    assert (error.message, error.code, error.param, error.retry_after) == ("Slow down.", "rate_limited", "key", 7)
-
-
-@pytest.mark.parametrize("error", [BadRequest("No."), Forbidden("No.", code="blocked_by_policy", param="model")])
-def test_an_error_survives_pickling(error: GatewayError) -> None:
-    again = pickle.loads(pickle.dumps(error))
-    assert type(again) is type(error)
-    assert again.body("req_1") == error.body("req_1")
-    assert str(again) == str(error)
-
-
-async def test_other_failures_are_converted() -> None:
-    def fail() -> None:
-        raise ValueError("canary-4711")
-
-    async with linked(fail=fail) as (link, _):
-        for name, kind in (("fail", "ValueError"), ("no such call", "KeyError")):
-            with pytest.raises(InternalError) as refusal:
-                await link.call(name)
-            assert str(refusal.value) == kind
-
-
-async def test_a_call_without_a_waiter_is_cancelled() -> None:
+@pytest.mark.parametrize("closes", [False, True])
+async def test_a_call_without_a_waiter_or_link_is_cancelled(closes: bool) -> None:
     begun, ended = asyncio.Event(), asyncio.Event()
 
     async def wait() -> None:
@@ -117,11 +104,17 @@ async def test_a_call_without_a_waiter_is_cancelled() -> None:
         finally:
             ended.set()
 
-    async with linked(wait=wait) as (link, _):
+    async with linked(wait=wait) as (link, answering):
         call = asyncio.create_task(link.call("wait"))
         await asyncio.wait_for(begun.wait(), 5)
-        call.cancel()
+        if closes:
+            link.close()
+            await asyncio.wait_for(answering, 5)
+        else:
+            call.cancel()
         await asyncio.wait_for(ended.wait(), 5)
+        with pytest.raises(NoReply if closes else asyncio.CancelledError):
+            await call
 
 
 async def test_notifications_are_handled_in_order() -> None:
@@ -143,29 +136,12 @@ async def test_when_the_other_end_is_gone_every_call_is_refused() -> None:
         await asyncio.wait_for(waiting, 5)
     assert not refused.value.is_silent
     await asyncio.wait_for(link.lost, 5)
+    async with asyncio.timeout(3):
+        assert [silence async for silence in link.silences(60)] == []
     with pytest.raises(NoReply):
         await link.call("anything")
     link.tell("anything")
     link.close()
-
-
-async def test_answering_ends_with_the_link_and_takes_what_runs_with_it() -> None:
-    ended = asyncio.Event()
-
-    async def wait() -> None:
-        try:
-            await asyncio.Event().wait()
-        finally:
-            ended.set()
-
-    async with linked(wait=wait) as (link, answering):
-        call = asyncio.create_task(link.call("wait"))
-        await asyncio.sleep(0.01)
-        link.close()
-        await asyncio.wait_for(answering, 5)
-        assert ended.is_set()
-        with pytest.raises(NoReply):
-            await call
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork a process")
@@ -237,14 +213,6 @@ async def test_a_failed_call_keeps_nothing_of_its_request(monkeypatch: pytest.Mo
     assert [request() for request in requests] == [None]
     link.close()
     far.close()
-
-
-async def test_looking_for_silences_ends_with_the_other_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    near, far = socket.socketpair()
-    link = await Link.open(near)
-    far.close()
-    async with asyncio.timeout(3):
-        assert [silence async for silence in link.silences(60)] == []
 
 
 async def test_threads_answer_at_the_same_time_and_those_without_a_loop_call() -> None:

@@ -293,15 +293,12 @@ async def test_names_are_the_same_wherever_they_are_found(full: Settings) -> Non
         assert (await asyncio.to_thread(engines.detect, _TEXTS[0])) == expected[0] != ()
 
 
-async def test_models_may_run_in_the_gateways_process(full: Settings) -> None:
+async def test_models_run_in_the_gateways_process_or_not_at_all(full: Settings) -> None:
     processes = SearchProcesses(full.model_copy(update={"search_processes": 0}))
     assert processes.loads_models
     async with processes.opened() as searches:
         (model,) = searches.models()
         assert type(model).__name__ == "BuiltinModel"
-
-
-async def test_without_a_model_none_is_loaded(full: Settings) -> None:
     processes = SearchProcesses(full.model_copy(update={"detection": "patterns"}))
     assert not processes.loads_models
     async with processes.opened() as searches:

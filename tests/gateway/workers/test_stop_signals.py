@@ -71,7 +71,7 @@ def test_processes_that_end_with_another_ignore_them_all() -> None:
     assert calls == []
 
 
-def test_where_there_is_no_terminal_none_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_terminal_is_found_if_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> int:
         raise OSError
 

@@ -52,23 +52,19 @@ def test_a_service_neither_stops_the_start_nor_is_a_setting(
     assert "://" not in caplog.text
 
 
-def test_without_such_variables_nothing_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+def test_settings_of_the_same_names_still_apply(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name, port in (("SVC_GATEWAY_PORT", "1001"), ("svc_proxy_port", "1002")):
+        monkeypatch.setenv(name, port)
+    monkeypatch.setenv("SVC_UPSTREAMS__MY_SERVICE_PORT_A__BASE_URL", "https://model.example/v1")
+    settings = load_settings()
+    assert (settings.gateway_port, settings.proxy_port) == (1001, 1002)
+    assert list(settings.upstreams) == ["my_service_port_a"]
+    assert foreign_variables() == []
     with caplog.at_level(logging.INFO):
         log_foreign_variables()
     assert caplog.records == []
-
-
-def test_settings_of_the_same_names_still_apply(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, port in (("SVC_GATEWAY_PORT", "1001"), ("svc_proxy_port", "1002")):
-        monkeypatch.setenv(name, port)
-    settings = load_settings()
-    assert (settings.gateway_port, settings.proxy_port) == (1001, 1002)
-    assert foreign_variables() == []
-
-
-def test_a_table_s_variables_still_apply(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SVC_UPSTREAMS__MY_SERVICE_PORT_A__BASE_URL", "https://model.example/v1")
-    assert list(load_settings().upstreams) == ["my_service_port_a"]
 
 
 @pytest.mark.parametrize(

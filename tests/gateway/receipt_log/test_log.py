@@ -232,13 +232,11 @@ async def test_or_when_a_check_finds_that_the_store_works(
     disk.full = True
     log.append_outcome(waiting[0], ANSWERED, ANNA.key_id)
     await settled(store)
-    with pytest.raises(Unavailable):
-        store.check()
-    await settled(store)
-    disk.full = False
-    with pytest.raises(Unavailable):
-        store.check()
-    await settled(store)
+    for full in (True, False):
+        disk.full = full
+        with pytest.raises(Unavailable):
+            store.check()
+        await settled(store)
     assert outcomes(data_dir) == waiting
     store.check()
 

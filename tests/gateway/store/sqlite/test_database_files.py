@@ -107,6 +107,7 @@ async def test_a_database_that_another_process_uses_with_a_new_log_is_left_alone
 @pytest.mark.parametrize("damage", [0, 1])
 def test_a_damaged_database_is_refused_after_its_log_was_deleted(path: Path, damage: int) -> None:
     Store.open(path).close()
+    assert [file.name for file in path.parent.iterdir()] == ["gateway.db"], "nothing is left beside it"
     path.with_name("gateway.db-shm").touch()
     if damage:
         with path.open("r+b") as file:
@@ -128,20 +129,9 @@ async def test_a_commit_to_a_log_that_is_deleted_during_it_does_not_succeed(stor
         await store.write(add("key"))
 
 
-async def test_a_locked_database_is_unavailable(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "BUSY_SECONDS", 0.05)
-    store = Store.open(path)
-    with closing(sqlite3.connect(path, isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(Unavailable):
-            await store.write(add("locked"))
-        other.execute("ROLLBACK")
-    assert await store.write(add("after")) == "after"
-    assert await store.read(names) == ["after"]
-    store.close()
-
-
-async def test_a_lock_is_awaited_for_long_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_locked_database_is_unavailable_and_awaited_for_long_once(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Transactions queued after one that waited in vain wait less. Other failures have no such effect."""
     monkeypatch.setattr(connection, "BUSY_SECONDS", 0.05)
     monkeypatch.setattr(writer, "_BUSY_MS", 50)
@@ -163,6 +153,8 @@ async def test_a_lock_is_awaited_for_long_once(path: Path, monkeypatch: pytest.M
             await store.write(add("locked"))
         other.execute("ROLLBACK")
     assert [await patience(), await patience()] == [20, 50]
+    await store.write(add("after"))
+    assert await store.read(names) == ["after"]
     store.close()
 
 
@@ -199,8 +191,3 @@ def test_commits_before_a_crash_are_there_at_the_next_start(path: Path, tmp_path
     if copied:
         path = shutil.copytree(path.parent, tmp_path / "copy") / path.name
     assert set(said) <= set(stored(path))
-
-
-def test_nothing_is_left_beside_a_closed_database(path: Path) -> None:
-    Store.open(path).close()
-    assert [file.name for file in path.parent.iterdir()] == ["gateway.db"]

@@ -18,6 +18,9 @@ from gateway.models import Caller, PolicyRef, Scope
 from gateway.server.dispatcher import Dispatcher
 from gateway.usage import usage
 from tests.exchanges import opened
+from tests.tables import table
+
+CASES = table(__file__)
 
 OPERATOR = Caller("key_operator", Scope.OPERATOR)
 TEXT = "My name is Anna Schmidt, write to anna@acme.test, card 4111 1111 1111 1111."
@@ -97,33 +100,21 @@ async def test_a_request_that_the_policy_blocks(dispatcher: Dispatcher, containe
     assert meters["outcomes"] == {"refused": 1}
 
 
-async def test_a_request_that_its_route_blocks_says_why(dispatcher: Dispatcher, container: Container) -> None:
-    await container.policies.create(
-        {"id": "no-mail", "title": "t", "extends": "default", "route": {"blocked_types": ["EMAIL_ADDRESS"]}}
-    )
-    call = chat(svc_policy="no-mail")
-    await refused(dispatcher, call)
-    assert (await receipt(container, call.request_id))["outcome"]["code"] == "blocked_by_policy"
-
-
-@pytest.mark.parametrize(
-    ("call", "code"),
-    [
-        (chat(model="anna@acme.test"), "invalid_request"),
-        (chat(messages=[{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "https://a.test/b"}}]}]),
-         "attachment_refused"),
-        (chat()._replace(content=b'{"messages": "' + TEXT.encode()), "invalid_json"),
-        (chat(svc_policy="unknown"), "policy_not_found"),
-        (chat()._replace(path="/v1/files", fields=((b"content-type", b"multipart/form-data"),)), "unknown_route"),
-        (chat()._replace(path="/v1/chat%2fcompletions"), "not_found"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("given", "status", "code", "param"), CASES["a_request_that_an_error_ends"])
 async def test_a_request_that_an_error_ends(
-    dispatcher: Dispatcher, container: Container, call: Call, code: str
+    dispatcher: Dispatcher, container: Container, given: dict[str, Any], status: int, code: str, param: str | None
 ) -> None:
-    error = await refused(dispatcher, call)
+    given = {**given}
+    call = chat(**given.pop("members", {}))
+    if "fields" in given:
+        given["fields"] = tuple((name.encode(), value.encode()) for name, value in given["fields"].items())
+    if "content" in given:
+        given["content"] = given["content"].replace("TEXT", TEXT).encode()
+    error = await refused(dispatcher, call._replace(**given))
     found = await receipt(container, call.request_id)
-    assert (error.code, found["outcome"]["code"], found["route"]) == (code, code, "blocked")
+    assert (error.status, error.code, error.param) == (status, code, param)
+    assert "anna" not in error.message
+    assert (found["outcome"]["outcome"], found["outcome"]["code"], found["route"]) == ("refused", code, "blocked")
 
 
 async def test_an_error_of_the_gateway_itself(
@@ -139,29 +130,16 @@ async def test_an_error_of_the_gateway_itself(
     assert (await receipt(container, call.request_id))["outcome"]["outcome"] == "refused"
 
 
-@pytest.mark.parametrize(
-    ("path", "body", "code"),
-    [
-        ("/v1/protect", {"text": TEXT, "policy_id": "no-cards"}, "blocked_by_policy"),
-        ("/v1/shard", {"text": TEXT, "policy_id": "no-cards"}, "blocked_by_policy"),
-        ("/v1/analyze", {"text": TEXT, "policy_id": "unknown"}, "policy_not_found"),
-        ("/v1/protect", {"text": TEXT, "session_ttl_seconds": -1}, "validation_error"),
-        (
-            "/v1/reconstruct",
-            {"text": TEXT, "session": {"session_id": "vs_unknown", "session_token": "unknown"}},
-            "session_not_found",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("operation", "body", "code"), CASES["native_operations"])
 async def test_native_operations(
-    dispatcher: Dispatcher, container: Container, path: str, body: dict[str, Any], code: str
+    dispatcher: Dispatcher, container: Container, operation: str, body: dict[str, Any], code: str
 ) -> None:
-    answer = await opened(dispatcher, await native(container, path, body))
+    answer = await opened(dispatcher, await native(container, f"/v1/{operation}", {**body, "text": TEXT}))
     assert isinstance(answer, NativeResponse)
     said = orjson.loads(answer.body)
     assert said["error"]["code"] == code
     found = await receipt(container, said["request_id"])
-    assert (found["operation"], found["outcome"]["code"]) == (path.removeprefix("/v1/"), code)
+    assert (found["operation"], found["outcome"]["code"]) == (operation, code)
     assert found["risk_level"] == ("high" if code == "blocked_by_policy" else "none")
 
 
@@ -176,7 +154,8 @@ async def test_a_client_sees_its_own_refusals_only(dispatcher: Dispatcher, conta
 async def test_what_leaves_no_record(dispatcher: Dispatcher, container: Container) -> None:
     """Neither a request without text nor an unauthenticated one leaves a record."""
     await refused(dispatcher, chat()._replace(content=b""))
-    await refused(dispatcher, chat()._replace(listener=Listener.GATEWAY, fields=(JSON,)))
+    error = await refused(dispatcher, chat()._replace(listener=Listener.GATEWAY, fields=(JSON,)))
+    assert (error.status, error.code) == (401, "unauthorized")
     await opened(dispatcher, await native(container, "/v1/policies", {"id": "x"}, Scope.OPERATOR))
     assert await total(container) == 0
 

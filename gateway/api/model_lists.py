@@ -1,6 +1,7 @@
 """The list of models, in the shape of the client's API and wherever its base URL has it look."""
 
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -16,6 +17,7 @@ from gateway.wires.error_shapes import family_of
 _METHODS = ("generateContent", "streamGenerateContent", "countTokens", "embedContent", "batchEmbedContents")
 
 
+@cache
 def model_lists() -> APIRouter:
     """Returns the routes. They are aliases of `/v1/models`, so that the documentation has that one only."""
     router = APIRouter(route_class=NativeRoute, include_in_schema=False)

@@ -15,6 +15,7 @@ late = ("anyio._backends._asyncio", "httpcore", "pydantic.v1", "gateway.detectio
 for name in ("addons.server", "gateway.api.app", "gateway.server.dispatcher", *late):
     import_module(name)
 import_module("run_proxy")._parser("--help")  # loads the modules of the commands
+import_module("gateway.api.app").create_app()  # makes the routes
 import_module("gateway.detection").builtin_detector().check()  # builds the automata, which programs then share
 # Every start reads the authority of the tests three times, and each check of its primes takes 50 ms.
 serialization.load_pem_private_key = partial(serialization.load_pem_private_key, unsafe_skip_rsa_key_validation=True)

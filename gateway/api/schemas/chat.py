@@ -12,6 +12,7 @@ from gateway.api.schemas.parts import (
     RequestId,
     RouteReply,
     Task,
+    add_example,
     omit_default,
 )
 from gateway.api.schemas.receipts import ReceiptReply
@@ -41,20 +42,7 @@ class ChatMessage(_Open):
 
 
 class ChatRequest(_Open):
-    model_config = ConfigDict(
-        json_schema_extra={
-            "example": {
-                "model": "svc-demo",
-                "messages": [
-                    {
-                        "role": "user",
-                        "content": "My name is Anna Schmidt, write to anna.schmidt@acme.example.",
-                    }
-                ],
-                "svc_task": "answer",
-            }
-        }
-    )
+    model_config = ConfigDict(json_schema_extra=add_example)
 
     model: Annotated[str, Field(pattern=r"^[A-Za-z0-9_@][A-Za-z0-9_.:/@+-]{0,255}$")]
     """`svc-demo`, `configured-upstream`, or a model that an upstream serves."""

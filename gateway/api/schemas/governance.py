@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from gateway.api.schemas.parts import Count, Counts, Digest, Page, Reply
+from gateway.api.schemas.parts import EXAMPLES, Count, Counts, Digest, Page, Reply
 from gateway.policy.document import PolicyDocument, ResolvedDocument
 
 
@@ -12,14 +12,7 @@ def _describe_request(schema: dict[str, Any]) -> None:
     """Removes `version`, which only built-in policies state, and adds an example."""
     schema["properties"].pop("version")
     schema["description"] = "A policy as you write it. docs/policies.md explains every field."
-    schema["example"] = {
-        "id": "house-rules",
-        "title": "House rules",
-        "description": "The default policy plus our project names.",
-        "extends": "default",
-        "deny": [{"type": "PROJECT", "terms": ["Nightingale"]}],
-        "rules": {"PHONE_NUMBER": {"action": "mask", "keep_last": 2}},
-    }
+    schema["example"] = EXAMPLES["PolicyRequest"]
 
 
 class PolicyRequest(PolicyDocument):

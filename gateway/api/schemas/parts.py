@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 
+from gateway.detection.data_files import read_toml
 from gateway.models import LONGEST_TASK, RiskLevel, RouteDecision
 
 
@@ -34,10 +35,20 @@ Counts = Annotated[dict[str, Count], Field(description="A count for each name.")
 Time = Annotated[str, Field(json_schema_extra={"format": "date-time"}, description="RFC 3339, UTC.")]
 
 
+EXAMPLES: dict[str, Any] = read_toml(__file__, "examples")
+
+
+def add_example(schema: dict[str, Any], model: type[BaseModel]) -> None:
+    """Adds the example of a body, if there is one, to its schema."""
+    schema |= {"example": EXAMPLES[model.__name__]} if model.__name__ in EXAMPLES else {}
+
+
 class RequestBody(BaseModel):
     """A body that a client sends. Rejects unknown fields, with errors that contain no values."""
 
-    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        extra="forbid", hide_input_in_errors=True, use_attribute_docstrings=True, json_schema_extra=add_example
+    )
 
 
 class Reply(BaseModel):

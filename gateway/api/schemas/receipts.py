@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
 from gateway.api.schemas.parts import (
@@ -134,8 +134,6 @@ class ReceiptListReply(Page[ReceiptReply | DamagedReceiptReply]):
 
 
 class FindReceiptsRequest(RequestBody):
-    model_config = ConfigDict(json_schema_extra={"example": {"value": "anna.schmidt@acme.example"}})
-
     value: Annotated[Text, Field(max_length=LONGEST_VALUE)] = Field(description="The whole value, in any spelling.")
 
 

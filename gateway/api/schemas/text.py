@@ -6,6 +6,7 @@ from pydantic import ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
 
 from gateway.api.schemas.parts import (
+    EXAMPLES,
     Count,
     Counts,
     GuardReply,
@@ -30,19 +31,11 @@ from gateway.api.schemas.parts import (
 from gateway.api.schemas.receipts import ReceiptReply
 from gateway.models import Action, PrivacyMode
 
-_TEXT = "My name is Anna Schmidt, write to anna.schmidt@acme.example."
-_LONG = (
-    "My name is Anna Schmidt and I live in Bonn.\n\nWrite to anna.schmidt@acme.example about the contract. "
-    "It ends in May.\n\nThe card was 4111 1111 1111 1111. Please cancel it."
-)
-_SESSION: dict[str, Any] = {"session_id": "$SESSION_ID", "session_token": "$SESSION_TOKEN"}
-
+_EITHER: dict[str, Any] = {"oneOf": [{"required": ["text"]}, {"required": ["content"]}]}
 _TTL = "Lifetime of the new session, in seconds, limited by the policy and the settings. Default: set by these (3600)."
 
 
 class AnalyzeRequest(RequestBody):
-    model_config = ConfigDict(json_schema_extra={"example": {"text": _TEXT, "task": "summarise"}})
-
     text: Text = Field(description="The source text.")
     task: Task | None = Field(None, description="What a model should do with the text.")
     policy_id: PolicyId | None = None
@@ -52,8 +45,6 @@ class AnalyzeRequest(RequestBody):
 
 
 class ProtectRequest(AnalyzeRequest):
-    model_config = ConfigDict(json_schema_extra={"example": {"text": _TEXT, "session_ttl_seconds": 3600}})
-
     session_ttl_seconds: Ttl | None = Field(
         None,
         description=f"{_TTL} With `session`, seconds from now that it lasts at least.",
@@ -62,29 +53,19 @@ class ProtectRequest(AnalyzeRequest):
 
 
 class ShardRequest(AnalyzeRequest):
-    model_config = ConfigDict(json_schema_extra={"example": {"text": _LONG, "max_compartments": 3}})
-
     session_ttl_seconds: Ttl | None = Field(None, description=_TTL)
     max_compartments: Annotated[int, Field(ge=2, le=8, strict=True), WholeNumber] | None = None
     """Maximum number of compartments. Default: 8."""
 
 
 class PlaygroundRequest(AnalyzeRequest):
-    model_config = ConfigDict(json_schema_extra={"example": {"text": _TEXT, "task": "draft a reply"}})
+    pass
 
 
 class ReconstructRequest(RequestBody):
     """Has exactly one of `text` and `content`."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "oneOf": [{"required": ["text"]}, {"required": ["content"]}],
-            "example": {
-                "text": "Dear [PERSON_7KQ2M], thank you.",
-                "session": _SESSION,
-            },
-        }
-    )
+    model_config = ConfigDict(json_schema_extra={**_EITHER, "example": EXAMPLES["ReconstructRequest"]})
 
     text: PlainText = Field("", description="Text with placeholders.", json_schema_extra=omit_default)
     content: Any = absent("Any JSON value with placeholders in its strings. Integers must fit into 64 bits.")
@@ -92,14 +73,10 @@ class ReconstructRequest(RequestBody):
 
 
 class SessionRequest(RequestBody):
-    model_config = ConfigDict(json_schema_extra={"example": {"session": _SESSION}})
-
     session: SessionCredentials
 
 
 class ExtendSessionRequest(SessionRequest):
-    model_config = ConfigDict(json_schema_extra={"example": {"session": _SESSION, "session_ttl_seconds": 7200}})
-
     session_ttl_seconds: Ttl | None = None
     """Seconds from now that the session lasts at least, limited and set by default as in protect."""
 
@@ -165,7 +142,7 @@ class ProtectReply(Reply):
 class ReconstructReply(Reply):
     """Has `text` or `content`, whichever the request had."""
 
-    model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": ["text"]}, {"required": ["content"]}]})
+    model_config = ConfigDict(json_schema_extra=_EITHER)
 
     request_id: RequestId
     text: str | SkipJsonSchema[None] = absent("The restored value.")

@@ -8,9 +8,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Column, Table
 
-from gateway.cli.console import print_error, print_json
+from gateway.cli.console import Misused, print_error, print_json
 from gateway.cli.progress import progress
-from gateway.errors import BadRequest
+from gateway.errors import BadRequest, NotFound
 from gateway.http.strict_json import parse_object
 from gateway.receipt_log.export_walk import ExportWalk
 from gateway.receipts.offline import CONSISTENCY, PROOF, parse_key, verify_consistency, verify_proof
@@ -21,24 +21,23 @@ _LONGEST_PROOF = _LONGEST_LINE = 1 << 20
 
 
 def verify_file(options: argparse.Namespace) -> int:
-    """Verifies a file. Returns 0 if all checks pass, 1 if any fails or the file cannot be read, 2 for wrong usage."""
+    """Verifies a file. Returns 0 if all checks pass, 1 if any fails or the file cannot be read.
+
+    Raises Misused, and NotFound (`receipt_not_found`).
+    """
     if options.key is None and not _is_there(options.target):
         message = "There is no such receipt. Nor is there a file of that name."
-        print_error(message, "receipt_not_found", "target", as_json=options.json)
-        return 1
+        raise NotFound(message, code="receipt_not_found", param="target")
     if options.key is None:
         message = "Give the public key to verify a file with, as --key KEY, from another source than the file."
-        print_error(message, "unusable_settings", "key", as_json=options.json)
-        return 2
+        raise Misused(message, "unusable_settings", "key")
     try:
         keys = GivenKeys(map(parse_key, options.key))
     except ValueError:
         message = "--key must be an Ed25519 public key: 64 hex digits, or as verifiers of signed notes take it"
-        print_error(message, "unusable_settings", "key", as_json=options.json)
-        return 2
+        raise Misused(message, "unusable_settings", "key") from None
     if options.target is None:
-        print_error("--key needs a FILE to verify", "unusable_settings", "target", as_json=options.json)
-        return 2
+        raise Misused("--key needs a FILE to verify", "unusable_settings", "target")
     try:
         found, day = _verified(Path(options.target), keys)
     except OSError as error:

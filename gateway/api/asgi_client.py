@@ -1,29 +1,18 @@
 """Calls an ASGI application (ASGI 3.0) in-process with a buffered request and returns its buffered response."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, MutableMapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 from urllib.parse import unquote
 
+from starlette.types import ASGIApp, Message
+
+from gateway.exchange.messages import NativeResponse
 from gateway.http.types import Address, Field
-
-type Message = MutableMapping[str, Any]
-type AsgiApp = Callable[
-    [Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]], Awaitable[None]
-]
-
-
-class Response(NamedTuple):
-    """The response of the application. `route` is the path template of the matched route."""
-
-    status: int
-    headers: Sequence[Field]
-    body: bytes
-    route: str | None
 
 
 async def serve(
-    app: AsgiApp,
+    app: ASGIApp,
     method: str,
     path: str,
     headers: Sequence[Field],
@@ -32,7 +21,7 @@ async def serve(
     client: Address = None,
     server: Address = None,
     state: dict[str, Any],
-) -> Response:
+) -> NativeResponse:
     """Returns the application's response. `path` is the raw request target; `state` becomes `request.state`.
 
     Exceptions of the application propagate to the caller.
@@ -73,4 +62,5 @@ async def serve(
 
     await app(scope, receive, send)
     fields = [(name, value) for name, value in start.get("headers", ())]
-    return Response(start["status"], fields, bytes(body), getattr(scope.get("route"), "path_format", None))
+    route = getattr(scope.get("route"), "path_format", None)
+    return NativeResponse(start["status"], fields, bytes(body), route, state.get("receipt"), state.get("guard"))

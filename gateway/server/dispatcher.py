@@ -6,7 +6,9 @@ Keeps the exchanges that wait for their answers.
 import asyncio
 from typing import Any
 
-from gateway.api.asgi_client import AsgiApp, serve
+from starlette.types import ASGIApp
+
+from gateway.api.asgi_client import serve
 from gateway.auth.key_permissions import check_scope
 from gateway.container import Container
 from gateway.errors import EditRefused, GatewayError, InternalError, UpgradeRefused
@@ -19,7 +21,7 @@ from gateway.usage import count_other_call
 class Dispatcher:
     """Implements `gateway.exchange.messages.Gateway` on top of the container's parts and the ASGI application."""
 
-    def __init__(self, container: Container, app: AsgiApp) -> None:
+    def __init__(self, container: Container, app: ASGIApp) -> None:
         self._audit = container.key_audit
         self._callers = container.callers
         self._admission = container.admission
@@ -112,7 +114,7 @@ class Dispatcher:
     async def _serve(self, call: Call, caller: Caller | None) -> NativeResponse:
         """Has the ASGI application answer. A `caller` that is known already is not counted against its rate again."""
         state: dict[str, Any] = {} if caller is None else {"caller": caller}
-        response = await serve(
+        return await serve(
             self._app,
             call.method,
             call.path,
@@ -122,7 +124,6 @@ class Dispatcher:
             server=call.server,
             state=state,
         )
-        return NativeResponse(*response, receipt=state.get("receipt"), guard=state.get("guard"))
 
     def _note(self, call: Call, outcome: str, caller: Caller | None = None) -> None:
         """Records the use of a key. Native routes record it themselves."""

@@ -107,7 +107,7 @@ def test_the_page_has_a_place_for_the_figures() -> None:
     assert page.index(figures.BEGIN) < page.index(figures.END)
 
 
-def test_what_was_measured_becomes_tables(tmp_path: Path) -> None:
+def test_measurements_become_tables(tmp_path: Path) -> None:
     file = tmp_path / "figures.json"
     detection.main(["--only", "sizes", "--largest", "0.001", "--rounds", "1", "--json", str(file)])
     result = json.loads(file.read_text("utf-8"))
@@ -146,7 +146,7 @@ def test_a_loaded_gateway_is_measured_from_inside_and_outside(
 
 
 @pytest.mark.slow
-def test_what_response_times_tell_is_measured(tmp_path: Path) -> None:
+def test_response_times_are_compared(tmp_path: Path) -> None:
     assert isolation.auc([1.0, 2.0], [1.0, 2.0]) == 0.5
     assert isolation.auc([3.0, 4.0], [1.0, 2.0]) == 1.0
     file = tmp_path / "figures.json"

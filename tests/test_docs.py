@@ -158,7 +158,7 @@ def test_every_package_that_is_installed_to_run_the_gateway_may_be_handed_on_wit
     assert {name: found - allowed for name, found in under.items() if not found or found - allowed} == {}
 
 
-def test_what_is_said_of_packages_of_other_systems_is_what_they_say_where_they_are_installed() -> None:
+def test_licences_of_other_systems_packages_match_the_installed_ones() -> None:
     """Listed by hand, because no system has all of them; each is compared on the systems that have it."""
     assert set(licences.ELSEWHERE) <= {package.name for package in licences.locked() if package.marker}
     here = {name: package for name in licences.ELSEWHERE if (package := licences.installed(name))}

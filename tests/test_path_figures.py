@@ -45,7 +45,7 @@ def test_the_path_keeps_its_bounds() -> None:
     assert len(calls_of_chat()) <= MOST_CALLS
 
 
-def test_what_a_request_makes_or_passes_is_counted(tree: Path) -> None:
+def test_types_on_the_path_are_counted(tree: Path) -> None:
     assert types_on_path(tree, ["gateway/a.py"]) == {"Caller", "Service"}
     assert calls_of_chat(tree) == ["open", "fail"]
 

@@ -230,7 +230,7 @@ class TestInstalling:
         again = set_up(checkout)  # no Python is on that machine's path: the environment's own is enough
         assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
 
-    def test_what_there_is_to_do(self, checkout: Path) -> None:
+    def test_check_reports_missing_packages(self, checkout: Path) -> None:
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", checkout / ".venv"], check=True, timeout=60)
         assert self.check(checkout, "dev") == 1
         (checkout / ".venv" / "installed").write_text(self.state(checkout))

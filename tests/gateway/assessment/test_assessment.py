@@ -202,7 +202,7 @@ def test_local_without_a_local_surface_says_so(tmp_path: Path) -> None:
     assert "local_only" in {warning.code for warning in done.warnings}
 
 
-def test_what_is_unsure_or_allowed_blocks_nothing(tmp_path: Path) -> None:
+def test_unsure_and_allowed_findings_block_nothing(tmp_path: Path) -> None:
     policy = custom(tmp_path, 'blocked_types = ["contact"]')
     unsure = judge(["Reference {{PHONE_NUMBER|4471 2290|0.3}} was mentioned."], policy=policy)
     assert unsure.route.decision is RouteDecision.DIRECT

@@ -66,7 +66,7 @@ def finding(**changes: object) -> dict[str, object]:
     return {"entity_type": "PERSON", "start": 3, "end": 7, "score": 0.85, **changes}
 
 
-def test_what_the_service_finds(service: Service) -> None:
+def test_findings_of_the_service(service: Service) -> None:
     found = [finding(start=9, end=12, entity_type="PROJECT_NAME", score=1), finding(analysis_explanation=None)]
     service.answer = lambda asked: (200, json.dumps(found).encode())
     presidio = PresidioService(service.url + "/", language="de")

@@ -125,6 +125,6 @@ def test_a_name_in_code_is_nobodys(text: str, found: list[str]) -> None:
     assert [plain[one.start : one.end] for one in engines.detect(plain) if one.recognizer == "marking"] == found
 
 
-def test_what_is_no_name_is_found_in_code_too() -> None:
+def test_other_types_are_found_in_code() -> None:
     (found,) = Engines(builtin_detector()).detect("return send(wilhelmina@acme.test, a.b)\n")
     assert found.type == "EMAIL_ADDRESS"

@@ -67,7 +67,7 @@ def test_a_number_whose_check_fails_is_not_that_number(detector: Detector, numbe
     assert (number.name, wrong) not in likely(detector, f"{number.words[0]}: {wrong}")
 
 
-def test_of_some_numbers_only_the_form_is_known() -> None:
+def test_numbers_without_a_check_are_listed() -> None:
     assert {number.name for number in PROVEN if not broken(number)} | TWO_ROWS == FORM_ONLY
 
 

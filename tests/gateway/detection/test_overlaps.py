@@ -68,11 +68,11 @@ def entity(type_name: str, start: int, end: int, score: float) -> Entity:
     ],
     ids=["higher score", "whole", "doubtful whole", "longer", "earlier", "touching"],
 )
-def test_which_type_names_the_whole(found: list[Span], resolved: list[Span]) -> None:
+def test_the_type_of_united_findings(found: list[Span], resolved: list[Span]) -> None:
     assert resolve_overlaps([entity(*one) for one in found]) == tuple(entity(*one) for one in resolved)
 
 
-def test_what_weighs_more_for_the_policy_names_the_whole() -> None:
+def test_the_policy_decides_the_type_of_united_findings() -> None:
     url, number = entity("URL", 0, 40, 0.95), entity("US_SSN", 10, 21, 0.6)
     found = resolve_overlaps([url, number], lambda one: one.type == "US_SSN")
     assert found == (Entity("US_SSN", 0, 40, 0.95, "test"),)

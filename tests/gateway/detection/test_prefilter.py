@@ -47,7 +47,7 @@ def test_passes_over_nothing() -> None:
     assert Prefilter([]).hits(b"abc") == []
 
 
-def test_what_needs_a_sign_is_found_where_the_sign_is() -> None:
+def test_patterns_that_need_a_sign_are_searched_with_it() -> None:
     scan = Prefilter([PrefilterPattern(r"\d"), PrefilterPattern(r"a\s*b", needs=b"\n"), PrefilterPattern("(?i)X")])
     assert scan.hits(b"a\nb x 1") == [0, 1, 2]
     assert scan.hits(b"1 a b") == [0]

@@ -2,24 +2,19 @@
 disjoint and end where characters end, and what is protected once has nothing left to protect.
 """
 
-import json
 from itertools import accumulate, pairwise
-from pathlib import Path
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gateway.detection import Detector, resolve_overlaps
-from gateway.models import PrivacyMode
 from gateway.placeholders import Placeholders, RestoreScope, looks_like_placeholder, urls_with_placeholders
 from gateway.policy.model import Policy
 from gateway.protection.protector import Protector
-from gateway.text.fields import TextField
+from tests.gateway.detection.deobfuscation.test_deobfuscation import VALUES, protect
 
-VECTORS = Path(__file__).parents[2] / "vectors" / "detection"
-ROWS = [json.loads(line) for line in (VECTORS / "dresses.jsonl").read_text(encoding="utf-8").splitlines()]
-SENTENCES = [(row["type"], row["text"].replace("{}", "".join(row["value"])), "".join(row["value"])) for row in ROWS]
+SENTENCES = [(row["type"], row["text"].replace("{}", "".join(row["value"])), "".join(row["value"])) for row in VALUES]
 ANYTHING = st.text(st.characters(exclude_categories=()), max_size=60)
 # Text that announces values, and text that may be taken for one.
 CUES = (
@@ -34,15 +29,6 @@ CLUSTERS = (
 )  # fmt: skip
 
 
-def protect(
-    protector: Protector, policy: Policy, text: str, session: Placeholders | None = None
-) -> tuple[str, list[tuple[int, int]], Placeholders]:
-    placeholders = session or Placeholders(b"k" * 32)
-    slot = TextField({"text": text}, "text", text)
-    done = protector.protect([[slot]], policy, PrivacyMode.STANDARD, placeholders)
-    return slot.container["text"], [(one.start, one.end) for one in done.hidden], placeholders
-
-
 def restored(protected: str, placeholders: Placeholders) -> str:
     scope = RestoreScope("source", urls_with_placeholders(protected))
     return placeholders.restore(protected, rules=scope).text
@@ -53,7 +39,7 @@ planted = st.lists(st.tuples(ANYTHING, st.sampled_from(SENTENCES)), min_size=1, 
 
 @pytest.mark.slow
 @given(planted, ANYTHING)
-def test_what_is_planted_anywhere_is_hidden_and_comes_back(
+def test_planted_values_are_hidden_and_restored(
     protector: Protector, policy: Policy, parts: list[tuple[str, tuple[str, str, str]]], last: str
 ) -> None:
     text = ""
@@ -88,7 +74,7 @@ def test_spans_are_disjoint_and_end_where_characters_end(detector: Detector, par
 
 @pytest.mark.slow
 @given(st.lists(st.tuples(ANYTHING | CROWD, st.sampled_from(SENTENCES)), max_size=4), ANYTHING | CROWD)
-def test_what_is_protected_has_nothing_left_to_protect(
+def test_protection_is_idempotent(
     protector: Protector, policy: Policy, parts: list[tuple[str, tuple[str, str, str]]], last: str
 ) -> None:
     text = "".join(f"{before} {sentence} " for before, (_, sentence, _) in parts) + last

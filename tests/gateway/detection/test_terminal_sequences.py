@@ -35,7 +35,7 @@ def test_a_value_between_sequences(detector: Detector, escape: str, before: str,
 
 
 @pytest.mark.parametrize(("text", "expected"), CASES["what_is_shown"])
-def test_what_is_shown(text: str, expected: str) -> None:
+def test_sequences_are_hidden(text: str, expected: str) -> None:
     assert shown(text) == expected
     assert len(hide_sequences(text)) == len(text)
 

@@ -113,7 +113,7 @@ def test_a_long_text_is_cut_around_the_place() -> None:
     assert shown.endswith(" …")
 
 
-def test_what_is_not_shown_is_counted() -> None:
+def test_hidden_disagreements_are_counted() -> None:
     page, reader = read(*[place("Ask Jane Roe.")] * 260)
     assert len(reader.all("article")) == 250
     assert "file.jsonl: PERSON, missed: 10 more are not shown." in page

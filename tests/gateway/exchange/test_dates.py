@@ -28,7 +28,7 @@ def test_every_month_that_detection_knows_is_one(name: str) -> None:
     assert len(days(f"17 {name} 1979")) == 1
 
 
-def test_what_is_left_open_is_each_of_what_it_may_mean() -> None:
+def test_an_ambiguous_date_is_each_of_its_meanings() -> None:
     assert days("3/4/1979") == {date(1979, 3, 4), date(1979, 4, 3)}
     assert days("17 Mar 79") == {DAY, date(2079, 3, 17)}
 
@@ -36,5 +36,5 @@ def test_what_is_left_open_is_each_of_what_it_may_mean() -> None:
 @pytest.mark.parametrize(
     "text", ["", "17.3.", "March 1979", "31.2.1979", "17 eggs of 3 hens in 1979", "1979", "123456789", "17.3.1979999"]
 )
-def test_what_names_no_day(text: str) -> None:
+def test_text_that_names_no_day(text: str) -> None:
     assert days(text) == set()

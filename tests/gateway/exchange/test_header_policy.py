@@ -41,7 +41,7 @@ def cross(
 WRITTEN = {b"content-type": b"application/json", b"accept-encoding": b"identity"}
 
 
-def test_what_is_always_written(protector: Protector, policy: Policy) -> None:
+def test_headers_that_are_always_written(protector: Protector, policy: Policy) -> None:
     assert cross(protector, policy) == WRITTEN
 
 
@@ -113,7 +113,7 @@ def test_a_header_is_searched_after_its_name(protector: Protector, policy: Polic
     assert cross(protector, policy, (name, b"none"), forward=(name.lower(),)) == {**WRITTEN, name.lower(): b"none"}
 
 
-def test_what_is_hidden_in_the_body_keeps_a_header_back(protector: Protector, policy: Policy) -> None:
+def test_a_header_with_a_hidden_value_of_the_body_stays(protector: Protector, policy: Policy) -> None:
     destination = Destination("", fields=[(b"X-Title", b"Letter for Kestrel"), (b"X-Request-Id", b"none")])
     crossing = forwarded_headers(destination, protector, policy, hidden=["kestrel", "ab"])
     assert {name for name, _ in crossing} == {b"X-Request-Id", *WRITTEN}

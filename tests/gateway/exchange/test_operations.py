@@ -44,7 +44,7 @@ async def test_analyze_says_what_is_there_and_keeps_nothing(container: Container
     assert await receipts(container) == 0
 
 
-async def test_what_is_protected_is_opened_by_its_session_to_the_byte(container: Container) -> None:
+async def test_a_session_restores_its_text_to_the_byte(container: Container) -> None:
     done = await container.operations.protect(Question(TEXT), ANNA)
     assert "xenfoord" not in done.text
     assert "DE89" not in done.text
@@ -137,7 +137,7 @@ async def test_a_session_lives_no_longer_than_its_policy_allows(container: Conta
         ((300, 600), (200, 86400), 500, 500),
     ],
 )
-async def test_of_the_policy_and_the_installation_the_smaller_number_counts(
+async def test_the_smaller_bound_of_policy_and_installation_holds(
     container: Container, policy: tuple[int, int], bounds: tuple[int, int], asked: int | None, lives: int
 ) -> None:
     rules = {"default_ttl_seconds": policy[0], "max_ttl_seconds": policy[1]}

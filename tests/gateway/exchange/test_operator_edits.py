@@ -140,7 +140,7 @@ async def test_every_place_of_the_body_is_looked_at(bench: Bench, name: str) -> 
 
 
 @pytest.mark.parametrize("action", ["mask", "redact", "hash"])
-async def test_what_was_hidden_for_good_stays_hidden(container: Container, action: str) -> None:
+async def test_irreversibly_hidden_values_stay_hidden(container: Container, action: str) -> None:
     """No placeholder knows these values; the client's own request does."""
     rules = {"PERSON": {"action": action}}
     await container.policies.create({"id": f"{action}-all", "title": "t", "description": "d", "rules": rules})

@@ -151,7 +151,7 @@ async def test_a_client_sees_its_own_refusals_only(dispatcher: Dispatcher, conta
     assert (await container.receipts.list(Caller("key_other", Scope.CLIENT), 10, 0))[1] == 0
 
 
-async def test_what_leaves_no_record(dispatcher: Dispatcher, container: Container) -> None:
+async def test_requests_that_leave_no_record(dispatcher: Dispatcher, container: Container) -> None:
     """Neither a request without text nor an unauthenticated one leaves a record."""
     await refused(dispatcher, chat()._replace(content=b""))
     error = await refused(dispatcher, chat()._replace(listener=Listener.GATEWAY, fields=(JSON,)))

@@ -13,17 +13,13 @@ from gateway.guard import KINDS, WITHHELD, GuardContext, Kind, Severity
 from gateway.models import Entity
 from gateway.placeholders import Placeholders, RestoreScope
 from gateway.policy.document import GuardDocument
-from tests.gateway.guard.vectors import Case, Part, case, inspected, load, rows
+from tests.gateway.guard.vectors import Case, Part, case, inspected, load, load_all, rows
 
 PERSON = "⟦PERSON:Anna Schmidt⟧"
 MAIL = "⟦EMAIL_ADDRESS:anna.schmidt@nordwind.de⟧"
 IBAN = "⟦IBAN_CODE:DE02 1203 0000 0000 2020 51⟧"
 ASK = f"Draft a reply to {PERSON} ({MAIL}), account {IBAN}."
-HARMFUL = [
-    vector
-    for name in ("harmful", "harmful_ways_out", "harmful_commands", "harmful_carriers", "harmful_fresh")
-    for vector in load(name)
-]
+HARMFUL = load_all("harmful")
 LINK = f"See https://collect.net/?q={MAIL} please."
 
 
@@ -59,7 +55,7 @@ def test_a_value_sent_in_clear_was_not_protected() -> None:
     assert [each.severity.value for each in known.judged(rules()).findings] == ["medium"]
 
 
-def test_what_is_off_is_not_reported() -> None:
+def test_rules_that_are_off_report_nothing() -> None:
     answer = case(ASK, LINK + " Dear Anna Schmidt,")
     assert answer.judged(rules("off")).as_dict() == {"action": "pass", "findings": []}
     assert kinds(answer, rules("flag", placeholder_in_url="off")) == ["protected_value_in_clear"]
@@ -111,7 +107,7 @@ def test_nothing_of_an_answer_is_in_a_verdict_or_a_context(harmful: Case) -> Non
 
 
 @pytest.mark.parametrize("harmful", HARMFUL, ids=lambda harmful: harmful.name)
-def test_what_was_redacted_is_gone(harmful: Case) -> None:
+def test_redacted_text_is_gone(harmful: Case) -> None:
     verdict = harmful.judged(rules("redact"))
     clean = [replace(part, text=verdict.redacted(index, part.text)) for index, part in enumerate(harmful.parts)]
     again = inspected(clean, replace(harmful.context, entities=()), rules("redact"))

@@ -64,7 +64,7 @@ def test_a_command_over_three_parts_is_one() -> None:
         {"content": VALUE, "annotations": [{"url_citation": {"url": "https://collect.net/", "title": VALUE}}]},
     ],
 )
-def test_what_only_follows_a_link_is_no_part_of_it(message: dict[str, Any]) -> None:
+def test_text_after_a_link_is_no_part_of_it(message: dict[str, Any]) -> None:
     assert judged(message) == ([], message)
 
 
@@ -86,7 +86,7 @@ def test_the_form_of_the_input_decides_nothing(call: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_what_sends_nothing_abroad_stays_as_it_is(call: dict[str, Any]) -> None:
+def test_harmless_calls_stay_as_they_are(call: dict[str, Any]) -> None:
     harmless = json.loads(json.dumps(call).replace("https://collect.net", "http://localhost:8000"))
     assert judged({"tool_calls": [harmless]}) == ([], {"tool_calls": [harmless]})
 

@@ -26,6 +26,8 @@ from gateway.protection.protector import Protector
 from gateway.text.answers import AnswerText
 
 FOLDER = Path(__file__).parents[2] / "vectors" / "guard"
+# The ends of the names of all files of harmful and of harmless answers.
+FAMILIES = ("", "_ways_out", "_commands", "_carriers", "_fresh")
 _MARK = re.compile(r"⟦(?:(\w+) )?([A-Z_]+):([^⟧]+)⟧")
 _KEY = b"session key of the guard's tests"
 
@@ -61,6 +63,11 @@ def inspected(parts: Sequence[Part], context: GuardContext, rules: GuardDocument
 def load(name: str) -> list[Case]:
     """The vectors of a file, in its order."""
     return [_case(row) for row in rows(name)]
+
+
+def load_all(kind: str) -> list[Case]:
+    """The vectors of all families: `harmful` or `harmless`."""
+    return [case for family in FAMILIES for case in load(kind + family)]
 
 
 def rows(name: str) -> list[dict[str, Any]]:

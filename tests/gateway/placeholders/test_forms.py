@@ -55,7 +55,7 @@ def test_find_gives_places_names_and_whether_it_is_exact(session: Session) -> No
     ]
 
 
-def test_what_is_nobodys_is_reported(session: Session) -> None:
+def test_unknown_placeholders_are_reported(session: Session) -> None:
     text = "[PERSON_7KQ2M] [CUSTOMER_7KQ2M] [PERSON_7KQ2M] [START_DATES] [EMAIL_ADDRESS]"
     done = session.placeholders.restore(session.protected(text + " {{person}}"), rules=SOURCE)
     assert done.unknown == ("[PERSON_7KQ2M]", "[CUSTOMER_7KQ2M]")

@@ -100,7 +100,7 @@ def test_a_value_that_reads_like_json_is_taken_for_it() -> None:
     assert restored(placeholders, f'["{name}"]') == r'["ACME\nick"]'
 
 
-def test_what_would_split_an_escape_stays_closed() -> None:
+def test_a_value_that_would_split_an_escape_stays_closed() -> None:
     """The bracket that the reader takes is the second half of an escaped backslash and what follows."""
     placeholders, (name,) = session_of('", "admin": "true')
     document = rf'{{"a": "\\\u005b{name[1:-1]}\u005d"}}'
@@ -136,7 +136,7 @@ def test_an_escaped_line_break_ends_a_url(session: Session, depth: int, ascii_on
 
 
 @pytest.mark.parametrize("text", VECTORS["no_documents"])
-def test_what_is_no_document_is_text(text: str) -> None:
+def test_an_invalid_document_is_text(text: str) -> None:
     placeholders, (name,) = session_of('Robert "Bob"\nMiller')
     document = text.replace("{{person}}", name)
     assert placeholders.restore_answer(document, rules=SOURCE) == placeholders.restore(document, rules=SOURCE)

@@ -17,8 +17,8 @@ def feed(session: Session, *pieces: str, rules: RestoreScope = SOURCE) -> list[s
     return [*(stream.feed(session.protected(piece)) for piece in pieces), stream.finish()]
 
 
-@pytest.mark.parametrize("piece", CASES["what_cannot_become_a_placeholder_is_given_at_once"])
-def test_what_cannot_become_a_placeholder_is_given_at_once(session: Session, piece: str) -> None:
+@pytest.mark.parametrize("piece", CASES["plain_text_is_given_at_once"])
+def test_plain_text_is_given_at_once(session: Session, piece: str) -> None:
     assert "".join(feed(session, piece)) == piece
     held = feed(session, piece)[1]
     assert held.strip() == ""

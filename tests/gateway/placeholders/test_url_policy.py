@@ -71,7 +71,7 @@ def test_an_attack_is_one_only_by_the_rule(session: Session, vector: dict[str, s
 
 
 @pytest.mark.parametrize("vector", vectors("allowed"))
-def test_what_is_no_attack_is_restored(session: Session, vector: dict[str, str]) -> None:
+def test_harmless_texts_are_restored(session: Session, vector: dict[str, str]) -> None:
     answer = vector["answer"]
     for path, done in every_path(session, session.protected(answer), scope(session, vector)):
         assert done.text == session.expected(answer), path

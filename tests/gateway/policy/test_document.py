@@ -77,7 +77,7 @@ def test_the_reason_of_a_pattern_repeats_nothing_of_it() -> None:
         assert "canary" not in refusal.value.message
 
 
-def test_what_is_at_the_bounds_is_accepted() -> None:
+def test_a_policy_at_the_bounds_is_accepted() -> None:
     made = policy(
         id="a" * 64,
         title="t" * 120,

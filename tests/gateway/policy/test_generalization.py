@@ -37,7 +37,7 @@ def test_an_age_becomes_a_band(value: str, band: str | None, age_90: str | None)
     assert generalize("AGE", value, to="age_90") == age_90
 
 
-def test_what_a_type_becomes_when_the_rule_does_not_say() -> None:
+def test_default_generalizations() -> None:
     kinds = {
         "DATE_OF_BIRTH": "year",
         "DATE_TIME": "year",

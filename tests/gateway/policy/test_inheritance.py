@@ -135,7 +135,7 @@ def test_bounds_hold_for_what_results() -> None:
         policy(extends="pci", patterns=patterns)
 
 
-def test_what_is_not_said_has_the_stated_defaults() -> None:
+def test_missing_fields_have_the_stated_defaults() -> None:
     made = policy()
     assert made.attachments == "refuse"
     assert (made.restore.urls, made.restore.tool_arguments) == ("source", True)

@@ -35,7 +35,7 @@ def test_a_builtin_policy_is_found() -> None:
 
 
 @pytest.mark.parametrize(("id", "version"), [("nobody", None), ("default", 99), ("Jane Roe", None), ("", None)])
-def test_what_there_is_not_is_not_found(id: str, version: int | None) -> None:
+def test_unknown_policies_are_not_found(id: str, version: int | None) -> None:
     with pytest.raises(NotFound) as refusal:
         registry(MemoryPolicies()).get(id, version)
     assert (refusal.value.code, refusal.value.param) == ("policy_not_found", "policy_id")

@@ -39,11 +39,11 @@ def test_an_unknown_type_is_reported_with_a_suggestion() -> None:
         ({"patterns": [{"name": "p", "type": "TICKET", "regex": "x1", "score": 0.2}]}, "idle_pattern"),
     ],
 )
-def test_what_is_probably_not_meant(fields: dict[str, object], code: str) -> None:
+def test_unlikely_rules_raise_warnings(fields: dict[str, object], code: str) -> None:
     assert codes(**fields) == [code]
 
 
-def test_what_is_meant() -> None:
+def test_likely_rules_raise_no_warning() -> None:
     assert codes(rules={"PERSON": {"action": "generalize", "to": "band"}}) == []
     pattern = {"name": "p", "type": "TICKET", "regex": "x1", "score": 0.2}
     assert codes(patterns=[pattern | {"context": ["ticket"]}]) == []

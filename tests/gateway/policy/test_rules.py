@@ -31,7 +31,7 @@ def test_without_any_rule_everything_likely_becomes_a_placeholder() -> None:
     assert policy().rule_for("ANYTHING", "person", STANDARD) == Rule(Action.PLACEHOLDER, 0.5, RuleOptions())
 
 
-def test_what_a_rule_does_not_say_the_less_specific_one_says() -> None:
+def test_a_rule_inherits_from_the_less_specific_one() -> None:
     made = policy(
         otherwise={"action": "redact", "min_score": 0.7},
         rules={"person": {"min_score": 0.2}, "PERSON": {"action": "mask", "mask_with": "#"}},

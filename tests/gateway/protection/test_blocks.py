@@ -85,7 +85,7 @@ def test_a_word_or_short_number_is_hidden_in_earlier_messages_alone(
 
 
 @pytest.mark.parametrize("path", CASES["requests"])
-def test_of_a_tool_result_only_distinctive_values_are_hidden_earlier(
+def test_only_distinctive_values_of_a_tool_result_are_hidden_earlier(
     protector: Protector, policy: Policy, path: str
 ) -> None:
     found = "my password is sunshine\nDB_PASSWORD=Zebra81cat9"

@@ -315,7 +315,7 @@ def test_twice_the_values_with_shared_words_cost_twice_as_much(shared: str) -> N
     assert cost(400) < 2.5 * cost(200)
 
 
-def test_of_values_with_the_same_beginning_each_is_found(protector: Protector, policy: Policy) -> None:
+def test_each_value_with_the_same_beginning_is_found(protector: Protector, policy: Policy) -> None:
     names = ["Anna Ford", "Anna Ford Weber", "Anna Ford Weber Oxen", "Anna Fordham Oxen", "Anna Oxen"]
     said = " ".join(f"My name is {name}." for name in names)
     text = ", then ".join(spelled for name in names for spelled in (name.lower().replace(" ", "_"), name.upper()))

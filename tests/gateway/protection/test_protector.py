@@ -59,7 +59,7 @@ def test_hidden_values_are_noted_once_in_the_order_of_their_last_occurrence(
     assert "acme" not in repr(done)
 
 
-def test_what_is_once_found_is_hidden_everywhere(protector: Protector, policy: Policy) -> None:
+def test_a_value_is_hidden_everywhere(protector: Protector, policy: Policy) -> None:
     protected, *_ = protect(
         protector, policy, "My name is Wilhelmina Oxenfoord. The file of Wilhelmina Oxenfoord is late."
     )
@@ -91,7 +91,7 @@ PIN = {"pin": 4711, "password": "correcthorse7", "mrn": ["80081355"], "limit": 4
     ],
     ids=["metadata", "unknown field", "tool result", "tool call"],
 )
-def test_what_only_its_name_gives_away(protector: Protector, policy: Policy, fields: dict[str, Any]) -> None:
+def test_values_known_by_their_key_alone(protector: Protector, policy: Policy, fields: dict[str, Any]) -> None:
     body = chat("hello") | copy.deepcopy(fields)
     protector.protect(WIRE.read(body).blocks, policy, PrivacyMode.STANDARD, Placeholders(b"k" * 32))
     sent = dump(body).decode()
@@ -193,7 +193,7 @@ LOOK_ALIKES = {
 
 
 @pytest.mark.parametrize("text", LOOK_ALIKES)
-def test_what_only_looks_like_a_placeholder_is_searched(protector: Protector, policy: Policy, text: str) -> None:
+def test_look_alikes_of_placeholders_are_searched(protector: Protector, policy: Policy, text: str) -> None:
     for source in (text, f"See {text}, and {text}.", f"a@acme.test {text}"):
         protected, placeholders, _ = protect(protector, policy, source)
         assert LOOK_ALIKES[text] not in protected

@@ -33,7 +33,7 @@ def test_a_broken_value_is_hidden(protector: Protector, policy: Policy, parts: l
         ("We met in Berlin", "Schmidt was there"),
     ],
 )
-def test_what_is_not_one_value_is_left_alone(protector: Protector, policy: Policy, parts: tuple[str, ...]) -> None:
+def test_separate_values_are_left_alone(protector: Protector, policy: Policy, parts: tuple[str, ...]) -> None:
     assert crossing(protector, policy, said(parts)) == list(parts)
 
 

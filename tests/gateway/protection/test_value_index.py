@@ -51,7 +51,7 @@ def test_a_value_of_signs_alone_is_found_in_a_short_text(others: int) -> None:
     assert [span.type for span in known.repeats(f"It is {secret} still.", ())] == ["PASSWORD"]
 
 
-def test_what_is_added_after_a_search_of_a_later_block_is_found() -> None:
+def test_values_added_after_a_search_are_found() -> None:
     later = KnownValues(KnownValues())
     later.add(["Bo Weber"], [spans_in("Bo Weber", ("Bo Weber", "PERSON"))])
     assert later.repeats("Here is nobody.", ()) == ()

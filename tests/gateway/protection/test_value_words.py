@@ -56,7 +56,7 @@ def hidden(before: KnownValues, found: list[tuple[str, Spans]]) -> list[set[int]
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
-def test_what_is_left_out_of_the_index_is_nowhere_else(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_values_left_out_of_the_index_are_nowhere_else(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
     cases = []
     for seed in range(part, 1600, 4):
         rng = random.Random(seed)
@@ -127,7 +127,7 @@ def test_the_end_of_a_value_and_the_beginning_of_the_next_are_one(kind: str, tex
     assert {at for at, char in enumerate(text) if char.isalnum()} <= covered
 
 
-def test_of_a_name_that_is_found_from_its_middle_on_the_beginning_is_hidden() -> None:
+def test_the_beginning_of_a_name_found_from_its_middle_is_hidden() -> None:
     text = "Jo Schmidt. also x Jo Schmidt"
     spans = tuple(Span(at, end, "PERSON", Action.PLACEHOLDER, 0.9, "test") for at, end in ((0, 10), (20, 29)))
     (covered,) = hidden(KnownValues(), [(text, spans)])

@@ -281,7 +281,7 @@ def test_hashes_of_one_value_differ_between_compartments(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("text", ["", "  \n ", "One sentence only.", "| a | b |\n|---|---|\n| 1 | 2 |", "word"])
-def test_what_cannot_be_divided_is_refused(text: str) -> None:
+def test_an_indivisible_text_is_refused(text: str) -> None:
     with pytest.raises(Unprocessable) as caught:
         divide(text, [])
     assert caught.value.param == "text"
@@ -294,7 +294,7 @@ def test_two_to_eight(count: int) -> None:
     assert caught.value.param == "max_compartments"
 
 
-def test_what_does_not_fit_is_refused_with_the_field() -> None:
+def test_a_text_beyond_the_bounds_is_refused_with_the_field() -> None:
     text = "This is a sentence of some ten words or so. " * 60
     with pytest.raises(Unprocessable) as caught:
         divide(text, [], token_bound=40)

@@ -58,7 +58,7 @@ def test_the_order_of_resolving() -> None:
     assert resolved(registry, "configured-upstream") == ("acme", "gpt-9")
 
 
-def test_who_takes_everything_is_asked_last() -> None:
+def test_an_upstream_for_all_models_is_asked_last() -> None:
     registry = SurfaceRegistry([upstream("acme"), upstream("house", "llama-*")])
     assert resolved(registry, "llama-3") == ("house", "llama-3")
     assert resolved(registry, "other") == ("acme", "other")
@@ -85,12 +85,12 @@ def test_a_model_that_no_surface_serves(model: str) -> None:
 
 
 @pytest.mark.parametrize("model", [None, "", 7, ["svc-demo"]])
-def test_what_is_no_name(model: object) -> None:
+def test_values_that_are_no_name(model: object) -> None:
     with pytest.raises(BadRequest):
         SurfaceRegistry([DemoSurface()]).resolve(model)
 
 
-def test_what_cannot_be_told_apart_fails_at_start() -> None:
+def test_ambiguous_surfaces_fail_at_start() -> None:
     with pytest.raises(ValueError, match="the same id"):
         SurfaceRegistry([Fixed("a"), Fixed("a")])
     with pytest.raises(ValueError, match="the same model name"):

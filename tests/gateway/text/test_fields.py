@@ -136,7 +136,7 @@ def test_a_value_is_searched_with_its_name(document: str, searched: list[str]) -
     assert sorted(JsonField({}, "arguments", document).texts) == sorted(searched)
 
 
-def test_what_is_found_in_a_name_does_not_move_what_is_found_in_its_value() -> None:
+def test_findings_in_a_name_do_not_move_those_in_its_value() -> None:
     body: dict[str, Any] = {"x": "4711 and 4711", "y": 4711, "z": '{"k4711": "so 4711", "k0815": 8154711}'}
     lead = "key 4711: "
     apply(TextField(body, "x", "4711 and 4711", lead), "4711")

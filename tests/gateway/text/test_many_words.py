@@ -32,7 +32,7 @@ def test_a_word_is_counted_once_wherever_a_stretch_ends() -> None:
         assert ManyWords([word]).count(b"." * before + word + b"." * 5000) == {word: 1}
 
 
-def test_of_a_long_word_the_beginning_is_counted() -> None:
+def test_the_beginning_of_a_long_word_is_counted() -> None:
     word = b"0123456789" * 5
     assert ManyWords([word]).count(b"so " + word[:LONGEST] + b" it is") == {word[:LONGEST]: 1}
 
@@ -41,5 +41,5 @@ def test_no_words_are_nowhere() -> None:
     assert ManyWords().count(b"text") == {}
 
 
-def test_of_too_many_occurrences_none_are_counted() -> None:
+def test_too_many_occurrences_are_not_counted() -> None:
     assert ManyWords(b"a" * length for length in range(1, 20)).count(b"a" * 10_000) is None

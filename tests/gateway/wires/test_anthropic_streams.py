@@ -156,7 +156,7 @@ def test_a_text_that_begins_with_its_block_continues() -> None:
     assert got["content"] == [{"type": "text", "text": f"To {MAIL}"}]
 
 
-def test_what_is_still_held_comes_before_the_end_of_its_block() -> None:
+def test_held_text_comes_before_the_end_of_its_block() -> None:
     got = restored(start(), *placed(text_block(begin="A [")), *end())
     assert [name for name, _ in got[1:5]] == [
         "content_block_start",

@@ -69,6 +69,6 @@ def test_calls_of_tools_and_their_results_name_no_destination(part: str, form: s
     assert Source(request, named_for=frozenset({"[A_1]"})).names("evil.test") == is_result
 
 
-def test_what_users_and_models_say_names_a_destination() -> None:
+def test_messages_name_a_destination() -> None:
     request = b'{"contents": [{"role": "user", "parts": [{"text": "Send it to good.test."}]}]}'
     assert Source(request, named_for=frozenset()).names("good.test")

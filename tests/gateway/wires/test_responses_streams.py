@@ -225,7 +225,7 @@ def test_a_withheld_answer_is_shown_by_the_sdk(hold: bool) -> None:
     assert numbers == sorted(numbers)
 
 
-def test_what_is_repeated_of_the_request_is_not_judged() -> None:
+def test_repeated_parts_of_the_request_are_not_judged() -> None:
     rules = plan(PLACEHOLDERS, REQUEST, guard={"placeholder_in_url": "replace", "instruction_to_reveal": "replace"})
     item = saying("Fine.")
     assert replay(WIRE, [stream(6, [item])], rules)[1].outcome == "answered"

@@ -23,9 +23,6 @@ CASES = table(__file__)
 
 VECTORS = Path(__file__).parents[3] / "vectors" / "detection"
 VALUES = [json.loads(line) for line in (VECTORS / "dresses.jsonl").read_text(encoding="utf-8").splitlines()]
-LEFT_ALONE = [
-    json.loads(line) for line in (VECTORS / "dresses_left_alone.jsonl").read_text(encoding="utf-8").splitlines()
-]
 
 type Dressing = Callable[[str], str | None]
 """The value in the dress; None where the dress does not fit the value."""
@@ -202,8 +199,10 @@ DRESSES: dict[str, Dressing] = {
 }
 
 
-def protect(protector: Protector, policy: Policy, text: str) -> tuple[str, list[tuple[int, int]], Placeholders]:
-    placeholders = Placeholders(b"k" * 32)
+def protect(
+    protector: Protector, policy: Policy, text: str, session: Placeholders | None = None
+) -> tuple[str, list[tuple[int, int]], Placeholders]:
+    placeholders = session or Placeholders(b"k" * 32)
     slot = TextField({"text": text}, "text", text)
     done = protector.protect([[slot]], policy, PrivacyMode.STANDARD, placeholders)
     return slot.container["text"], [(one.start, one.end) for one in done.hidden], placeholders
@@ -247,12 +246,6 @@ def test_a_card_in_several_cells_is_hidden(protector: Protector, policy: Policy,
         assert protect(protector, policy, other)[0].count("[CREDIT_CARD") == 0
 
 
-@pytest.mark.parametrize("number", range(len(LEFT_ALONE)))
-def test_clean_text_that_resembles_a_disguise_is_unchanged(protector: Protector, policy: Policy, number: int) -> None:
-    text = LEFT_ALONE[number]["text"]
-    assert protect(protector, policy, text)[0] == text
-
-
 OVER_AND_OVER = (
     "%25", "%2541", "&amp;", "&#64;", "\\", "\\\\u0041", "=40=\n", "aGVsbG8g", "6869", "4 ", "a.", "1:a:", "1`", "1<b>",
     "1<b ", "[.]", "a at b dot ", "x1\n", "x1\n> ", "1234\n", "\u0430@", "\u246a", "a\u0336", "[A_00000]",
@@ -293,7 +286,7 @@ def test_a_secret_ends_with_its_line(detector: Detector, label: str, following: 
 
 
 @pytest.mark.parametrize(("text", "value"), CASES["what_the_layout_says"])
-def test_what_the_layout_says(detector: Detector, text: str, value: str) -> None:
+def test_values_are_found_by_their_layout(detector: Detector, text: str, value: str) -> None:
     assert value in [text[one.start : one.end] for one in detector.detect(text) if one.score >= 0.5]
 
 

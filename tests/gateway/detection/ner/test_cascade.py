@@ -58,7 +58,7 @@ def test_reading_some_takes_no_longer_than_reading_everything() -> None:
         assert sum(one.last - one.first for one in readings(1000, doubts)) <= 1000
 
 
-def test_what_is_read_ends_with_no_part_of_an_entity() -> None:
+def test_a_second_reading_divides_no_entity() -> None:
     (one,) = readings(500, [250], named=[*range(240, 249), *range(252, 260)])
     assert (one.kept_first, one.kept_last) == (240, 260)
 

@@ -61,7 +61,7 @@ def test_no_given_name(given: WordList, text: str) -> None:
     assert persons(text, given, 0.4) == []
 
 
-def test_what_the_model_calls_something_else_stays(given: WordList) -> None:
+def test_another_class_of_the_model_stays(given: WordList) -> None:
     assert persons("nach Wiebke fahren", given, 0.4, kind=2) == []
 
 

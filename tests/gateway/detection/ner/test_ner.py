@@ -64,7 +64,7 @@ def test_white_space_is_as_long_as_its_escape(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", CASES["what_is_encoded_and_no_name"])
-def test_what_is_encoded_and_no_name(names: NameFinder, text: str) -> None:
+def test_encoded_words_are_no_names(names: NameFinder, text: str) -> None:
     assert not [one for one in names.detect(text) if one.type == "PERSON"]
 
 
@@ -104,7 +104,7 @@ def test_long_words_take_no_longer_than_others(names: NameFinder) -> None:
     assert calls(lambda: names.detect(joined)) < 6 * least
 
 
-def test_what_is_known_before_a_call(model: BuiltinModel, names: NameFinder, detector: Detector) -> None:
+def test_version_hash_and_types(model: BuiltinModel, names: NameFinder, detector: Detector) -> None:
     assert len(model.hash) == 64
     assert names.version.startswith("names+")
     assert {"PERSON", "LOCATION", "ORGANIZATION", "STREET_ADDRESS"} <= names.types.keys()
@@ -151,7 +151,7 @@ def test_only_what_changed_is_read_again(
 
 
 @pytest.mark.slow
-def test_what_is_found_across_blocks_is_found_once(names: NameFinder) -> None:
+def test_findings_of_neighbouring_blocks_are_disjoint(names: NameFinder) -> None:
     for number in range(0, 3000, 97):
         text = "x" * number + " " + "Anna Schmidt, Jonas Weber; " * 400
         entities = names.detect(text)

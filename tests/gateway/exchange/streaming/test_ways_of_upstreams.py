@@ -19,6 +19,23 @@ def calls_in(data: bytes) -> list[Body]:
     return [call for calls in found for call in calls]
 
 
+def calling(*calls: Body) -> bytes:
+    return event(chunk({"tool_calls": [*calls]}))
+
+
+def said_in(data: bytes, kind: str = "function", member: str = "arguments") -> dict[str, str]:
+    """The texts of calls by their ids. A piece without an id belongs to the call before it."""
+    texts: dict[str, str] = {}
+    of = ""
+    for call in calls_in(data):
+        of = call.get("id", of)
+        texts[of] = texts.get(of, "") + call[kind][member]
+    return texts
+
+
+END = event(chunk({}, 0, "tool_calls"))
+
+
 @pytest.mark.parametrize("place", [{"index": 0}, {}])
 @pytest.mark.parametrize("names", [("send", "send"), ("send", "post")])
 def test_calls_given_at_once_need_no_place_of_their_own(session: Session, place: Body, names: tuple[str, str]) -> None:
@@ -28,9 +45,9 @@ def test_calls_given_at_once_need_no_place_of_their_own(session: Session, place:
         {**place, "id": f"call_{at}", "type": "function", "function": {"arguments": document, "name": name}}
         for at, name in enumerate(names)
     ]
-    apart = [event(chunk({"tool_calls": [call]})) for call in calls]
-    for sent in (apart, [event(chunk({"tool_calls": calls}))]):
-        data = b"".join([*sent, event(chunk({}, 0, "tool_calls")), DONE])
+    apart = [calling(call) for call in calls]
+    for sent in (apart, [calling(*calls)]):
+        data = b"".join([*sent, END, DONE])
         got = calls_in(played(session.stream(), [data]))
         assert [call["id"] for call in got] == ["call_0", "call_1"]
         assert [call["function"]["arguments"] for call in got] == ['{"to": "anna@acme.test"}'] * 2
@@ -38,17 +55,14 @@ def test_calls_given_at_once_need_no_place_of_their_own(session: Session, place:
 
 def test_another_call_in_the_same_place_ends_the_one_before(session: Session) -> None:
     def piece(arguments: str, **members: Any) -> bytes:
-        call = {"index": 0, **members, "function": {"arguments": arguments}}
-        return event(chunk({"tool_calls": [call]}))
+        return calling({"index": 0, **members, "function": {"arguments": arguments}})
 
     first, second = session.write('{"to": "{mail}"'), session.write('{"to": "{card}"')
     sent = [piece(first, id="a"), piece("}"), piece(second, id="b"), piece("}", id="b"), event(chunk({}, 0, "stop"))]
-    texts = {"a": "", "b": ""}
-    of = ""
-    for call in calls_in(played(session.stream(), sent)):
-        of = call.get("id", of)
-        texts[of] += call["function"]["arguments"]
-    assert texts == {"a": session.read('{"to": "{mail}"}'), "b": session.read('{"to": "{card}"}')}
+    assert said_in(played(session.stream(), sent)) == {
+        "a": session.read('{"to": "{mail}"}'),
+        "b": session.read('{"to": "{card}"}'),
+    }
 
 
 def test_a_call_is_complete_when_the_next_one_begins(session: Session) -> None:
@@ -56,10 +70,10 @@ def test_a_call_is_complete_when_the_next_one_begins(session: Session) -> None:
     document = session.write('{"to": "{mail}"}')
     sent: list[bytes] = []
     for at in (0, 1):
-        begun = {"index": at, "id": f"c{at}", "type": "function", "function": {"name": "send", "arguments": ""}}
+        begun: Body = {"index": at, "id": f"c{at}", "type": "function", "function": {"name": "send", "arguments": ""}}
         calls = [begun, *({"index": at, "function": {"arguments": piece}} for piece in (document[:12], document[12:]))]
-        sent += [event(chunk({"tool_calls": [call]})) for call in calls]
-    got = calls_in(played(session.stream(), [*sent, event(chunk({}, 0, "tool_calls")), DONE]))
+        sent += [calling(call) for call in calls]
+    got = calls_in(played(session.stream(), [*sent, END, DONE]))
     assert [call["index"] for call in got] == sorted(call["index"] for call in got)
     texts = ["".join(call["function"]["arguments"] for call in got if call["index"] == at) for at in (0, 1)]
     assert texts == ['{"to": "anna@acme.test"}'] * 2
@@ -68,10 +82,10 @@ def test_a_call_is_complete_when_the_next_one_begins(session: Session) -> None:
 def test_calls_that_take_turns_keep_their_arguments(session: Session) -> None:
     begun = [{"index": at, "id": f"c{at}", "function": {"name": f"f{at}", "arguments": ""}} for at in (0, 1)]
     pieces = [(0, '{"to": "{mail}"'), (1, '{"to": "{card}"'), (0, "}"), (1, "}")]
-    sent = [event(chunk({"tool_calls": begun}))]
+    sent = [calling(*begun)]
     for at, text in pieces:
-        sent.append(event(chunk({"tool_calls": [{"index": at, "function": {"arguments": session.write(text)}}]})))
-    got = message(bodies(played(session.stream(), [*sent, event(chunk({}, 0, "tool_calls"))])))["choices"][0]["message"]
+        sent.append(calling({"index": at, "function": {"arguments": session.write(text)}}))
+    got = message(bodies(played(session.stream(), [*sent, END])))["choices"][0]["message"]
     said = [call["function"]["arguments"] for call in got["tool_calls"]]
     assert said == [session.read('{"to": "{mail}"}'), session.read('{"to": "{card}"}')]
 
@@ -82,8 +96,8 @@ def test_pieces_of_a_call_may_have_ids_of_their_own(session: Session) -> None:
     pieces: list[Body] = [{"arguments": document[at : at + 4]} for at in range(0, len(document), 4)]
     pieces[0]["name"] = "send"
     calls = [{"index": 0, "id": f"call_{at}", "function": piece} for at, piece in enumerate(pieces)]
-    sent = [event(chunk({"tool_calls": [call]})) for call in calls]
-    got = calls_in(played(session.stream(), [*sent, event(chunk({}, 0, "tool_calls"))]))
+    sent = [calling(call) for call in calls]
+    got = calls_in(played(session.stream(), [*sent, END]))
     said = "".join(call["function"]["arguments"] for call in got)
     assert said == session.read('{"to": "{mail}", "cc": {"to": "{card}"}}')
 
@@ -93,7 +107,7 @@ def test_arguments_belong_to_the_tool_that_was_named_in_their_place(session: Ses
     """The first piece of a call may have its name alone."""
 
     def piece(place: int, function: Body, **members: Any) -> bytes:
-        return event(chunk({"tool_calls": [{"index": place, **members, "function": function}]}))
+        return calling({"index": place, **members, "function": function})
 
     first, second = places
     begun = [
@@ -103,7 +117,7 @@ def test_arguments_belong_to_the_tool_that_was_named_in_their_place(session: Ses
     ]
     stream = session.stream()
     document = session.write('{"to": "{mail}"}')
-    played(stream, [*begun, piece(second, {"arguments": document}), event(chunk({}, 0, "tool_calls"))])
+    played(stream, [*begun, piece(second, {"arguments": document}), END])
     said = {(text.tool, text.text) for text in stream.result(200).texts if text.kind == "json"}
     assert said == {("look", "{}"), ("send", document)}
 
@@ -112,7 +126,7 @@ def test_calls_that_begin_at_once_keep_their_tools(session: Session) -> None:
     names = [{"index": at, "id": f"c{at}", "function": {"name": f"f{at}"}} for at in (0, 1)]
     given = [{"index": at, "function": {"arguments": f'{{"at": {at}}}'}} for at in (0, 1)]
     stream = session.stream()
-    played(stream, [event(chunk({"tool_calls": names})), event(chunk({"tool_calls": given}))])
+    played(stream, [calling(*names), calling(*given)])
     said = {(text.tool, text.text) for text in stream.result(200).texts if text.kind == "json"}
     assert said == {("f0", '{"at": 0}'), ("f1", '{"at": 1}')}
 
@@ -122,12 +136,7 @@ def test_texts_for_tools_given_at_once_stay_whole(session: Session) -> None:
         {"index": 0, "id": f"call_{at}", "type": "custom", "custom": {"name": "send", "input": session.write(text)}}
         for at, text in enumerate(("Mail {mail}", "Pay {card}"))
     ]
-    got = calls_in(played(session.stream(), [event(chunk({"tool_calls": calls})), event(chunk({}, 0, "tool_calls"))]))
-    texts = {"call_0": "", "call_1": ""}
-    of = ""
-    for call in got:
-        of = call.get("id", of)
-        texts[of] += call["custom"]["input"]
+    texts = said_in(played(session.stream(), [calling(*calls), END]), "custom", "input")
     assert texts == {"call_0": session.read("Mail {mail}"), "call_1": session.read("Pay {card}")}
 
 
@@ -159,6 +168,6 @@ def test_arguments_that_are_no_string_come_back_whole(session: Session) -> None:
     given = {"to": session.write("{mail}"), "cards": [session.write("{card}")], "count": 2}
     call = {"index": 0, "id": "a", "type": "function", "function": {"name": "send", "arguments": given}}
     stream = session.stream()
-    (got,) = calls_in(played(stream, [event(chunk({"tool_calls": [call]})), event(chunk({}, 0, "tool_calls")), DONE]))
+    (got,) = calls_in(played(stream, [calling(call), END, DONE]))
     assert got["function"]["arguments"] == {"to": "anna@acme.test", "cards": ["4111 1111 1111 1111"], "count": 2}
     assert [text.tool for text in stream.result(200).texts if text.kind == "json"] == ["send"]

@@ -38,7 +38,7 @@ def test_text_is_found_and_replaced_wherever_it_is(wire: Wire, path: str, reques
 
 
 @pytest.mark.parametrize(("wire", "path", "case"), cases("reads"))
-def test_what_is_read(wire: Wire, path: str, case: dict[str, Any]) -> None:
+def test_reading(wire: Wire, path: str, case: dict[str, Any]) -> None:
     body = copied(case["request"])
     read = wire.read(body, case.get("path", path))
     expected = {name: value for name, value in case.items() if name not in {"request", "path", "body", "continuing"}}

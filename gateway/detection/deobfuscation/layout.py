@@ -8,33 +8,13 @@ one a line with bars between the cells, `name="x" value="y"` becomes `name="x": 
 
 from collections.abc import Iterator
 
+from gateway.detection.data_files import Expressions, read_toml
 from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, Edit, RewriteKind, replacement
-from gateway.detection.recognizer import compile_pattern
 
-# Tags within a cell that only say how it looks.
-_LOOKS = r"(?:b|strong|i|em|u|p|div|span|font|code|small|a)"
-_OPEN = rf"(?:<{_LOOKS}(?:\s[^<>]*)?>\s*)*"
-_CLOSE = rf"(?:</{_LOOKS}>\s*)*"
-_CELL = rf"<t[dh](?:\s[^<>]*)?>\s*{_OPEN}"
-_ROW = rf"<tr(?:\s[^<>]*)?>\s*{_CELL}"
-_BETWEEN_CELLS = compile_pattern(rf"(?i){_CLOSE}</t[dh]>\s*{_CELL}")
-_BETWEEN_ROWS = compile_pattern(
-    rf"(?i){_CLOSE}</t[dh]>\s*</tr>\s*(?:</?t(?:head|body|foot)(?:\s[^<>]*)?>\s*)*(?:{_ROW})?|{_ROW}"
-)
-_TO_DEFINITION = compile_pattern(rf"(?i){_CLOSE}</dt>\s*<dd(?:\s[^<>]*)?>\s*{_OPEN}")
-_PAIR = r"""\b(?:name|key)="[\w.\-]+("(?:\s+[\w:\-]+="[^"<>]*")*\s+(?:value|content)=")"""
-# An element whose text is in an attribute, as in HL7's FHIR and CDA: `<birthDate value="1974-12-25"/>`.
-_ELEMENT = r"""<[A-Za-z][\w:.\-]*(\s+value=")[^"<>]"""
-_LEADERS = r"((?:\.{4,}|(?:\. ){3,}\.?|_{4,})[ \t]*:?[ \t]*)[^\s._]"
-
-_QUESTION = r"(?:\?|\b(?:pls|plz|please|bitte|svp|por favor|per favore))[\"')*_.! ]{0,4}[ \t]{0,4}\r?\n"
-_TIME = r"[\[(]?(?:\d[\d./\-]{5,9},?[ T])?\d\d?:\d\d(?::\d\d)?(?: ?[ap]m)?[\])]?"
-# On a line of its own, as in Slack, or in front of the text.
-_HEAD = rf"(?:[\w.\-]{{1,24}}(?: [\w.\-]{{1,24}})?[ \t]{{1,4}}{_TIME}[ \t]*\r?\n)?"
-_SPEAKER = rf"(?:{_TIME}(?: -)?[ \t]{{1,4}})?(?:\*{{0,2}}\w[\w.\-]{{0,24}}(?: [\w.\-]{{1,24}})?:\*{{0,2}}[ \t]{{1,4}})?"
-_ANSWER = (
-    rf"(?i){_QUESTION}[ \t>]{{0,8}}(?:\r?\n[ \t>]{{0,8}})?{_HEAD}{_SPEAKER}(?:it'?s |das ist |ist |c'est |es |è |é )?"
-)
+_EXPRESSIONS = Expressions(read_toml(__file__)["expressions"])
+_BETWEEN_CELLS, _BETWEEN_ROWS, _TO_DEFINITION = _EXPRESSIONS.re2("between_cells", "between_rows", "to_definition")
+_PAIR, _ELEMENT, _LEADERS = (_EXPRESSIONS[name] for name in ("pair", "element", "leaders"))
+_QUESTION, _ANSWER = _EXPRESSIONS["question"], _EXPRESSIONS["answer"]
 
 
 def _cell_edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:

@@ -9,70 +9,33 @@ from collections.abc import Iterator, Sequence
 from string import ascii_letters, digits
 
 from gateway.detection.alphabet import LETTERS
+from gateway.detection.data_files import Expressions, read_toml
 from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, Edit, RewriteKind, replacement
 from gateway.detection.deobfuscation.spaced import in_table
 from gateway.detection.deobfuscation.spelled_out import ends_as_host
-from gateway.detection.recognizer import compile_pattern
 
-_QUOTE = r"[ \t]*(?:(?:[>|#*]|//)[ \t]*){0,8}"
-_BREAK = rf"[ \t\\]?\r?\n{_QUOTE}"
-_VALUE_CHARACTER = r"[A-Za-z0-9@.+/_=:\-]"
-_REST = r"[^\s\\]*"
-# Both sides of the break must look like parts of a value.
-_PREFILTER = "|".join(
-    (
-        rf"[0-9]{_REST}{_BREAK}\S*[0-9@]",
-        rf"@{_REST}{_BREAK}{_VALUE_CHARACTER}",
-        rf"{_VALUE_CHARACTER}{_BREAK}\S*@",
-        rf"[A-Za-z0-9+/_.\-]{{16}}{_REST}{_BREAK}{_VALUE_CHARACTER}",
-        rf"(?:[a-z][A-Z]|[A-Z][A-Z]|[A-Za-z][_\-]){_REST}{_BREAK}\S*(?:[0-9]|[a-z][A-Z])",
-    )
-)
-_GAP = re.compile(_BREAK.encode())
-_BREAKS = compile_pattern(_PREFILTER)
-_HYPHENATION = rf"[{LETTERS}\d@.](-{_BREAK})[{LETTERS}\d@.]"
-_HYPHENATED_BREAK = compile_pattern(_HYPHENATION)
-_VALUE_MARK = re.compile(rb"[0-9@]|[a-z][A-Z]")
+_EXPRESSIONS = Expressions({**read_toml(__file__)["expressions"], "letters": LETTERS})
+_GAP, _VALUE_MARK, _WORD, _DATE, _ENTRY = _EXPRESSIONS.of_bytes("gap", "value_mark", "word", "date", "entry")
+_LIST_MARK, _CODE_BEFORE_WORD, _LOCAL_PART = _EXPRESSIONS.of_bytes("list_mark", "code_before_word", "local_part")
+_CONTINUES, _REST_OF_SECRET, _WHOLE_JWT = _EXPRESSIONS.of_bytes("continues", "rest_of_secret", "whole_jwt")
+_IPV6, _LABELS, _NUMBERED = _EXPRESSIONS.of_bytes("ipv6", "labels", "numbered")
+_SETTING, _NEXT_SETTING = _EXPRESSIONS.of_bytes("setting", "next_setting")
+_BREAKS, _HYPHENATED_BREAK, _NEXT_NAME = _EXPRESSIONS.re2("prefilter", "hyphenation", "next_name")
 _VALUE_CHARACTERS = frozenset(bytes((byte,)) for byte in b"@.+/_=:-" + (ascii_letters + digits).encode())
-_WORD = re.compile(rb"[\"'(]*(?:[A-Za-z]?[a-z]{1,14}|[A-Z]{1,3})[\"').,;:!?]*")
-_DATE = re.compile(rb"\d{4}-\d\d-\d\d|\d\d?:\d\d")
-# The date of an entry in a log or ledger.
-_ENTRY = re.compile(rb"\d\d?(?:/\d\d?(?:/(?:\d\d){1,2})?|\.\d\d?\.(?:\d\d){0,2})")
 _DIGIT = re.compile(rb"\d")
 # In a date whose last part is on the next line.
 _MOST_DATE_DIGITS = 4
 _LETTER = re.compile(rb"[A-Za-z]")
-_LIST_MARK = re.compile(rb"(?:\d{1,3}[.)]|[A-Za-z][.)]|[\-*+])[ \t]+\S")
-_CODE_BEFORE_WORD = re.compile(rb"[A-Za-z]{1,5}\d{1,3}[ \t]+[A-Za-z]")
-_LOCAL_PART = re.compile(rb"[A-Za-z0-9]+[._+][A-Za-z0-9._+\-]*(?<!\.)$")
-_CONTINUES = re.compile(rb"[0-9@/_+]|[a-z][A-Z]|\w[.:]\w")
 _OPEN_ENDED = frozenset(
     "API_KEY SECRET PASSWORD JWT PRIVATE_KEY URL_WITH_CREDENTIALS CONNECTION_STRING URL DATE_OF_BIRTH".split()
 )
 _RANDOM = frozenset({"API_KEY", "SECRET", "JWT", "PRIVATE_KEY"})
-# More of a random value, rather than a name, a number, a setting or a call.
-_REST_OF_SECRET = re.compile(rb"(?=\S*(?:\d[A-Za-z]|[A-Za-z]\d|[a-z][A-Z])|\S{16})[\w+/.\-]+=*[.,;:!?)\"'\]]*")
-# Its signature has the length that an algorithm makes (RFC 7518, section 3.1).
-_WHOLE_JWT = re.compile(rb"\S*\bey[\w\-]+\.[\w\-]+\.(?:[\w\-]{43}|[\w\-]{64}|[\w\-]{86}|[\w\-]{342})")
-_IPV6 = re.compile(rb"[0-9A-Fa-f]{0,4}:[0-9A-Fa-f:]")
-# Labels at line ends: the next line does not continue them, see `_one_token`.
-_LABELS = re.compile(rb"(?:[^\s@/]{1,14}[:=]\r?\n)++")
 _LOOKAROUND, _TOKEN, _ROW = 48, 4096, 512
 _LONG_TOKEN = 16
 _MAX_LOCAL_NUMBER = 8
 _ADDRESSES = frozenset({"EMAIL_ADDRESS", "IP_ADDRESS"})
 _CERTAIN = 0.9
 _LIKELY = 0.5
-# The next line is another setting, header or label, not a continuation. Base64 may end like a setting without a value,
-# but has no `_` among capitals.
-_NEXT_NAME = compile_pattern(
-    r"[+\-]?(?:[A-Z][A-Z0-9_]{2,40}(?:=['\"A-Za-z0-9]|: )|[A-Z][A-Z0-9]{0,40}_[A-Z0-9_]{1,40}=(?:\s|\z))"
-)
-# The same after a setting, in any case: `server.port=8080`, `stringData:`.
-_SETTING = re.compile(rb"[ \t+\-]*[A-Za-z][\w.\-]{2,60}[ \t]?[=:]")
-# Lines that a program has numbered: `cat -n`, `history`, `grep -n`.
-_NUMBERED = re.compile(rb"[ \t]*([\w./\-]{1,80}:)?(\d{1,6})([^\w.,/+])(?!\d)")
-_NEXT_SETTING = re.compile(rb"[+\-]?(?:export )?[A-Za-z][\w.\-]{2,60}(?:[ \t]?=[ \t]?[^\s=]|[ \t]?:(?:\s|\Z))")
 
 
 class _CompleteValues:
@@ -227,9 +190,19 @@ def _joiner(data: bytes, start: int, before: bytes, after: bytes) -> bytes:
 
 
 DEOBFUSCATION = Deobfuscation(
-    "line_wrapping", RewriteKind.JOIN, _PREFILTER, lambda data, found: _breaks(data, _CompleteValues(found)), b"\n"
+    "line_wrapping",
+    RewriteKind.JOIN,
+    _EXPRESSIONS["prefilter"],
+    lambda data, found: _breaks(data, _CompleteValues(found)),
+    b"\n",
 )
-HYPHENATED_LINES = Deobfuscation("hyphenation", RewriteKind.UNHYPHEN, _HYPHENATION, _hyphenated_edits, b"\n")
+HYPHENATED_LINES = Deobfuscation(
+    "hyphenation", RewriteKind.UNHYPHEN, _EXPRESSIONS["hyphenation"], _hyphenated_edits, b"\n"
+)
 FOR_KNOWN_VALUES = Deobfuscation(
-    "hyphenation_known_values", RewriteKind.UNHYPHEN, _HYPHENATION, replacement(_HYPHENATION, b""), b"\n"
+    "hyphenation_known_values",
+    RewriteKind.UNHYPHEN,
+    _EXPRESSIONS["hyphenation"],
+    replacement(_EXPRESSIONS["hyphenation"], b""),
+    b"\n",
 )

@@ -3,35 +3,17 @@ words of headers (RFC 2047), `=?UTF-8?Q?J=C3=BCrgen?=` and `=?utf-8?B?SsO8cmdlbg
 """
 
 import binascii
-import re
 from collections.abc import Iterator
 
+from gateway.detection.data_files import Expressions, read_toml
 from gateway.detection.deobfuscation.base import Deobfuscation, DetectedSpans, Edit, RewriteKind
 from gateway.detection.deobfuscation.characters import edits_for_run, is_text
 from gateway.detection.deobfuscation.line_wrapping import is_setting
 from gateway.detection.normalized_text import normalize_text
 
-_RUN = re.compile(rb"=[0-9A-F]{2}(?:=[0-9A-F]{2})*")
-# Letters and digits are not encoded, so `size=41` is a size unless several codes follow each other. A single code has
-# to be a sign that occurs in values, and one that reads as a number before a number needs a second code.
-_SURE = re.compile(
-    rb"=[0-9A-F]{2}=[0-9A-F]{2}|"
-    rb"=(?:(?:2[BDEF]|3[AD]|5F|7E)[A-Za-z0-9+(.\-]|(?:20|28|29|40)(?:[A-Za-z+]|[0-9]{1,6}=[2-7][0-9A-F]))"
-)
-_BREAK = re.compile(rb"=\r?\n")
+_EXPRESSIONS = Expressions(read_toml(__file__)["expressions"])
+_RUN, _SURE, _BREAK, _WORD = _EXPRESSIONS.of_bytes("run", "sure", "break", "word")
 _NEXT = 10
-_PREFILTER = (
-    r"=(?:2[BDEF]|3[AD]|5F|7E)[A-Za-z0-9+(.\-]|=(?:20|28|29|40)(?:[A-Za-z+]|[0-9]{1,6}=[2-7][0-9A-F])"
-    r"|(?:=[2-7][0-9A-F]){2}|=[C-F][0-9A-F]=[89AB][0-9A-F]|[A-Za-z0-9]=\r?\n"
-)
-# Only charsets that mail uses: for any other name, Python would search for a codec module and cache the result.
-_CHARSETS = (
-    rb"(?i:utf-?(?:7|8|16|32)|(?:us-)?ascii|latin-?1|iso-8859-1?[0-9]|(?:windows-|cp)(?:125[0-8]|874|932|936|949|950)"
-    rb"|koi8-[ru]|gb2312|hz-gb-2312|gbk|gb18030|big5|big5-hkscs|euc-(?:jp|kr|cn)|iso-2022-(?:jp|kr)|shift-?jis|tis-620)"
-)
-_WORD = re.compile(
-    rb"=\?(" + _CHARSETS + rb")(?:\*[A-Za-z\-]{2,8})?\?([QqBb])\?([!->@-~]{1,200})\?=(?:\s{1,8}(?==\?))?"
-)
 
 
 def _quoted_printable(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
@@ -62,7 +44,7 @@ def _decode_word(charset: str, encoded: bytes, *, is_base64: bool) -> bytes | No
     return data if data and is_text(data) else None
 
 
-QUOTED_PRINTABLE = Deobfuscation("quoted_printable", RewriteKind.DECODE, _PREFILTER, _quoted_printable)
+QUOTED_PRINTABLE = Deobfuscation("quoted_printable", RewriteKind.DECODE, _EXPRESSIONS["prefilter"], _quoted_printable)
 ENCODED_WORDS = Deobfuscation(
     "encoded_words", RewriteKind.UNPACK, r"=\?[A-Za-z0-9\-*]{3,30}\?[QqBb]\?[!->@-~]", _encoded_words, b"=?"
 )

@@ -14,7 +14,6 @@ _TAG, _DOUBLE, _SINGLE = 1, 2, 4
 _QUOTED = {'"': _DOUBLE, "'": _SINGLE}
 _EVENT = re.compile("[<>=\"']")
 _EVENT_OR_BLANK = re.compile(f"[<>=\"'{BLANKS}]")
-_BLANK = re.compile(f"[{BLANKS}]*")
 _NAME = re.compile(r"[\w:.-]{1,40}\Z")
 _NAME_PARTS = re.compile("[:.-]")
 _ADDRESSES = frozenset(

@@ -161,18 +161,14 @@ def _confirm_numbers_next_to_names(text: str, found: Sequence[Entity]) -> Iterab
     first, last = {name.start for name in names}, {name.end for name in names}
 
     def next_to_name(number: Entity) -> bool:
-        start = _without_remark(text, number.start)
+        # A remark in parentheses may come between: `Karim (night shift), 600 11 22 33`.
+        remark = _REMARK.search(text, max(0, number.start - _LONGEST_REMARK), number.start)
+        start = number.start if remark is None else remark.start()
         before = (text[at:start] for at in range(max(0, start - _MAX_GAP), start + 1) if at in last)
         after = (text[number.end : at] for at in range(number.end + 1, number.end + _MAX_GAP + 1) if at in first)
         return any(map(_SEPARATOR.fullmatch, chain(before, after)))
 
     return [one._replace(score=_NEXT_TO_NAME) if one in doubtful and next_to_name(one) else one for one in found]
-
-
-def _without_remark(text: str, start: int) -> int:
-    """Returns where a remark in parentheses before a number begins: `Karim (night shift), 600 11 22 33`."""
-    remark = _REMARK.search(text, max(0, start - _LONGEST_REMARK), start)
-    return start if remark is None else remark.start()
 
 
 def _borders(found: Entity, addresses: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

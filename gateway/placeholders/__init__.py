@@ -22,7 +22,7 @@ from gateway.placeholders.json_text import (
     string_literals,
 )
 from gateway.placeholders.matcher import prepare
-from gateway.placeholders.session import Known, Placeholders, Restored, RestoredTree, conversation_key
+from gateway.placeholders.session import Known, Placeholders, Restored, conversation_key
 from gateway.placeholders.stream import StreamRestorer
 from gateway.placeholders.url_policy import urls_with_placeholders
 
@@ -34,7 +34,6 @@ __all__ = [
     "Placeholders",
     "RestoreScope",
     "Restored",
-    "RestoredTree",
     "StreamRestorer",
     "conversation_key",
     "escape_json",

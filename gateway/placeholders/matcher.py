@@ -119,22 +119,9 @@ def prepare(types: Iterable[str]) -> None:
     _start(frozenset(types))
 
 
-def bytes_of(folded: str) -> bytes:
+def _bytes_of(folded: str) -> bytes:
     """Returns one byte for each character, a question mark for those that occur in no placeholder."""
     return folded.encode("latin-1", "replace")
-
-
-def candidate(types: frozenset[str], data: bytes, position: int) -> tuple[int, int] | None:
-    """Returns the first span from `position` on that looks like one of the types and the beginning of a tag."""
-    match = _start(types).search(data, position)
-    return match.span(1) if match else None
-
-
-def unfinished(types: frozenset[str], data: bytes) -> int:
-    """Returns the offset from which the end of `data` may become a placeholder with more text, or its length."""
-    window = data[-_LONGEST:]
-    match = _end(types).search(window)
-    return len(data) - len(window) + match.start() if match else len(data)
 
 
 @dataclass(slots=True, repr=False)
@@ -204,16 +191,20 @@ def scan(text: str, vocabulary: Vocabulary, *, before: str = "") -> list[Found]:
 
 def open_end(text: str, vocabulary: Vocabulary) -> int:
     """Returns the offset from which the end of an incomplete text may become a placeholder; its length if it cannot."""
-    return unfinished(vocabulary.types, bytes_of(fold(text)))
+    data = _bytes_of(fold(text))
+    window = data[-_LONGEST:]
+    match = _end(vocabulary.types).search(window)
+    return len(data) - len(window) + match.start() if match else len(data)
 
 
 def _lenient(text: str, exact: list[Found], vocabulary: Vocabulary, before: str) -> list[Found]:
     masked = splice(fold(text), [(hit.start, hit.end, TOUCHED * (hit.end - hit.start)) for hit in exact])
-    data = bytes_of(masked)
+    data, begin = _bytes_of(masked), _start(vocabulary.types)
     found: list[Found] = []
     low, before, position = 0, fold(before), 0
-    while (span := candidate(vocabulary.types, data, position)) is not None:
-        start, end = span
+    while match := begin.search(data, position):
+        # What looks like one of the types, and the beginning of a tag.
+        start, end = match.span(1)
         # A rejected candidate may contain the beginning of a placeholder, so the search continues after its first
         # character.
         position = start + 1

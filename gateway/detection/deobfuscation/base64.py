@@ -129,7 +129,7 @@ def _decode(data: bytes, start: int, end: int) -> Edit | None:
     if len(sample) < _SHORTEST_TEXT:
         return None
     # The sample may end inside a character.
-    is_utf16 = _is_utf16(sample)
+    is_utf16 = sample[1::2].count(0) == len(sample) // 2 and 0 not in sample[::2]
     if not is_utf16 and not is_text(sample[: -3 if end > start + _SAMPLE else None].rstrip(_NOT_ASCII)):
         return None
     raw = _bytes(data[start:end])
@@ -139,10 +139,6 @@ def _decode(data: bytes, start: int, end: int) -> Edit | None:
     if not is_text(raw):
         return None
     return Edit(start, end, raw, 0.0, None if end - start <= _MAX_WHOLE else (4, 3))
-
-
-def _is_utf16(raw: bytes) -> bool:
-    return raw[1::2].count(0) == len(raw) // 2 and 0 not in raw[::2]
 
 
 def _bytes(run: bytes) -> bytes:

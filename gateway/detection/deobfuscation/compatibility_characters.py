@@ -48,16 +48,12 @@ def _compatibility_edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]
             continue
         for char in chars:
             if char not in replacements:
-                replacements[char] = _plain_bytes(char)
+                plain = folded_character(ord(char)) or b""
+                replacements[char] = plain if plain != char.encode() else normalize("NFKC", char).encode()
             size = len(char.encode())
             if replacements[char] != data[at : at + size]:
                 yield Edit(at, at + size, replacements[char], 0.6)
             at += size
-
-
-def _plain_bytes(char: str) -> bytes:
-    plain = folded_character(ord(char)) or b""
-    return plain if plain != char.encode() else normalize("NFKC", char).encode()
 
 
 DEOBFUSCATION = Deobfuscation("compatibility_characters", RewriteKind.DECODE, _PREFILTER, _compatibility_edits)

@@ -203,7 +203,9 @@ def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
                     at = end
             if at:
                 break
-        at = at or _next_token(text, start)
+        if not at:
+            token = _TOKEN.match(text, start)
+            at = start + 1 if token is None else token.end()
 
 
 def _matches(
@@ -232,7 +234,8 @@ def _matches(
             if (row, value) not in checked:
                 checked[row, value] = check(value if NUMBERS[row].signed else value.translate(_DROP))
             if not checked[row, value]:
-                if own and _follows_its_words(row, data, start):
+                of_person = CATEGORIES[NUMBERS[row].category].group in _OF_PERSONS
+                if own and of_person and _directly_before(row).search(data[max(0, start - _REACH) : start]):
                     yield Match(start, end, _MISTYPED, _SOME_NUMBER.name)
                 continue
         if own:
@@ -240,11 +243,6 @@ def _matches(
         elif kind:
             score = max(score, _CATEGORY_ANNOUNCED if table.proves[row] else _CATEGORY_ANNOUNCED_UNCHECKED)  # noqa: PLW2901
         yield Match(start, end, score, NUMBERS[row].name)
-
-
-def _follows_its_words(row: int, data: bytes, start: int) -> bool:
-    words = _directly_before(row) if CATEGORIES[NUMBERS[row].category].group in _OF_PERSONS else None
-    return words is not None and words.search(data[max(0, start - _REACH) : start]) is not None
 
 
 @cache
@@ -279,11 +277,6 @@ def _token_has_digit(data: bytes, at: int, step: int) -> bool:
             return True
         at += step
     return False
-
-
-def _next_token(shape: bytes, at: int) -> int:
-    token = _TOKEN.match(shape, at)
-    return at + 1 if token is None else token.end()
 
 
 RECOGNIZERS = (

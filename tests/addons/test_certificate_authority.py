@@ -6,7 +6,7 @@ from addons.certificate_authority import make_authority
 from gateway.config.locations import bundle_of
 
 
-def test_what_was_deleted_beside_the_key_is_written_again(tmp_path: Path) -> None:
+def test_files_deleted_beside_the_key_are_written_again(tmp_path: Path) -> None:
     certificate = make_authority(tmp_path)
     before = certificate.read_bytes(), bundle_of(tmp_path).read_bytes()
     certificate.unlink()

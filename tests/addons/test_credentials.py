@@ -21,8 +21,8 @@ def headers(name: str) -> http.Headers:
 
 
 @pytest.mark.parametrize("name", sorted(name.decode() for name in CREDENTIAL_HEADERS))
-def test_a_sealed_credential_is_written_to_the_wire_only(name: str) -> None:
-    sealed = seal(headers(name))
+def test_a_sealed_credential_is_written_to_the_wire_only_and_a_scrubbed_one_nowhere(name: str) -> None:
+    sealed, scrubbed = seal(headers(name)), scrub(headers(name.upper()))
     assert not sealed.written
     assert bytes(sealed).count(SECRET) == 1
     assert sealed.written
@@ -30,23 +30,11 @@ def test_a_sealed_credential_is_written_to_the_wire_only(name: str) -> None:
     assert b"canary" not in b"".join(part for field in sealed.fields for part in field)
     assert "canary" not in repr(sealed) + repr(sealed.get_state())
     assert sealed["x-other"] == "plain"
-
-
-@pytest.mark.parametrize("name", sorted(name.decode() for name in CREDENTIAL_HEADERS))
-def test_a_scrubbed_credential_is_nowhere(name: str) -> None:
-    scrubbed = scrub(headers(name.upper()))
     assert b"canary" not in bytes(scrubbed)
     assert [field for field, _ in scrubbed.fields] == [field for field, _ in headers(name).fields]
 
 
-def test_every_one_of_several_is_written() -> None:
-    fields = [(b"Set-Cookie", b"a=1"), (b"X-Other", b"plain"), (b"Set-Cookie", b"b=2")]
-    written = bytes(seal(http.Headers(fields)))
-    assert written.count(b"Set-Cookie") == 2
-    assert b"a=1" in written and b"b=2" in written
-
-
-def test_what_operators_can_look_at_does_not_hold_it() -> None:
+def test_operators_cannot_look_at_it() -> None:
     flow = tflow.tflow(resp=True)
     flow.request.headers = seal(headers("authorization"))
     assert flow.response is not None
@@ -62,8 +50,9 @@ def test_what_operators_can_look_at_does_not_hold_it() -> None:
     assert was_sent(flow.request)
 
 
-def test_a_change_of_another_header_is_written_and_the_credential_still_is() -> None:
-    sealed = seal(headers("x-api-key"))
+def test_a_change_of_another_header_is_written_and_every_credential_still_is() -> None:
+    sealed = seal(http.Headers([*headers("x-api-key").fields, (b"Set-Cookie", b"a=1"), (b"Set-Cookie", b"b=2")]))
     sealed["x-other"] = "changed"
     del sealed["host"]
-    assert bytes(sealed) == b"X-Other: changed\r\nX-Api-Key: " + SECRET + b"\r\n"
+    written = b"X-Api-Key: " + SECRET + b"\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\n"
+    assert sorted(bytes(sealed).splitlines()) == sorted((b"X-Other: changed\r\n" + written).splitlines())

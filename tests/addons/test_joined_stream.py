@@ -49,7 +49,7 @@ def test_chat_completions() -> None:
     ]
 
 
-def test_what_every_event_repeats_is_shown_once() -> None:
+def test_members_that_every_event_repeats_are_shown_once() -> None:
     events: list[Any] = [
         {"provider": "acme", **chat_chunk({"role": "assistant", "content": piece})} for piece in pieces(SAID)
     ]

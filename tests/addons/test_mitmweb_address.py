@@ -34,9 +34,6 @@ def test_a_gateway_removes_only_its_own(tmp_path: Path) -> None:
     with shown_address(URL, tmp_path):
         (tmp_path / "mitmweb.url").write_text(other)
     assert (tmp_path / "mitmweb.url").read_text() == other
-
-
-def test_a_file_that_is_gone_at_the_end_is_no_error(tmp_path: Path) -> None:
     with shown_address(URL, tmp_path):
         (tmp_path / "mitmweb.url").unlink()
 

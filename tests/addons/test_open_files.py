@@ -20,7 +20,7 @@ resource = pytest.importorskip("resource")
         (64, 1, logging.ERROR),
     ],
 )
-def test_what_fits(
+def test_connections_that_fit(
     limit: int, fitting: int, level: int | None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda _: (limit, limit))

@@ -326,7 +326,7 @@ STREAMS: dict[str, tuple[dict[str, Any], dict[str, Any], str, bool]] = {
 
 
 @pytest.mark.parametrize("case", STREAMS)
-async def test_which_answers_are_restored_as_they_arrive(bench: Bench, case: str) -> None:
+async def test_some_answers_are_restored_as_they_arrive(bench: Bench, case: str) -> None:
     members, response, version, streams = STREAMS[case]
     bench.gateway.results["open"] = FORWARDED._replace(**members)
     flow = bench.flow(KEY)

@@ -52,7 +52,7 @@ def test_nested_filters_are_refused_or_parsed_at_once(repeated: str) -> None:
 
 
 @pytest.mark.parametrize("pattern", [r"(a)\\1", "(?=a)", "(?<!a)b", "(", "a{2000}", "(a{30}){40}"])
-def test_what_re2_cannot_search_in_bounds_is_refused(pattern: str) -> None:
+def test_a_pattern_that_re2_cannot_bound_is_refused(pattern: str) -> None:
     with pytest.raises(ValueError, match="Invalid filter expression"):
         flowfilter.parse(f'~b "{pattern}"')
 

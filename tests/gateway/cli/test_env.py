@@ -37,13 +37,10 @@ def test_each_form_names_the_proxy(installed: Command, form: str) -> None:
     assert ":8080" in said
 
 
-def test_python_sets_its_own_environment(installed: Command) -> None:
+def test_python_and_curl_get_the_proxy(installed: Command) -> None:
     program = f"{installed('env', 'python')[1]}\nprint(os.environ['HTTPS_PROXY'])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "http://127.0.0.1:8080"
-
-
-def test_curl_has_no_base_url(installed: Command) -> None:
     assert 'proxy = "http://127.0.0.1:8080"' in installed("env", "curl")[1]
 
 

@@ -100,14 +100,6 @@ def test_the_page_is_for_its_owner_alone(evaluate: Evaluate, documents: Path, tm
     assert sorted(one.name for one in tmp_path.iterdir()) == ["data", "label_map.json", "page.html", "set.dev.jsonl"]
 
 
-def test_a_page_that_cannot_be_written_leaves_no_file(evaluate: Evaluate, documents: Path, tmp_path: Path) -> None:
-    (tmp_path / "folder").mkdir()
-    status, _ = evaluate(documents, "--html", tmp_path / "folder")
-    assert status == 2
-    assert str(tmp_path / "folder") in evaluate.errors
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["data", "folder", "label_map.json", "set.dev.jsonl"]
-
-
 def test_labels_types_and_limit(evaluate: Evaluate, documents: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.json"
     other.write_text(json.dumps({"set": {"*": {"common": "ANY", "action": "keep"}}}), encoding="utf-8")
@@ -158,7 +150,7 @@ def test_candidates_count_when_a_lower_score_is_asked_for(evaluate: Evaluate, tm
     ],
     ids=["not-a-document", "no-label", "no-policy", "map-not-json", "map-absent", "map-wrong"],
 )
-def test_what_cannot_be_used_is_said_and_nothing_is_repeated(
+def test_unusable_input_is_named_and_not_repeated(
     evaluate: Evaluate,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -179,14 +171,15 @@ def test_what_cannot_be_used_is_said_and_nothing_is_repeated(
     assert says in json.loads(out)["error"]["message"]
 
 
-def test_bytes_that_are_no_text_are_refused(evaluate: Evaluate, tmp_path: Path) -> None:
-    file = tmp_path / "x.jsonl"
-    file.write_bytes(b"\xff\xfe")
-    status, _ = evaluate(file)
-    assert status == 1
-    assert "x.jsonl is not UTF-8." in evaluate.errors
-    assert evaluate(tmp_path / "none.jsonl") == (2, "")
-    assert "none.jsonl: No such file or directory" in evaluate.errors
+def test_files_that_cannot_be_read_or_written_are_refused(evaluate: Evaluate, documents: Path, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    status, _ = evaluate(documents, "--html", tmp_path / "folder")
+    assert (status, str(tmp_path / "folder") in evaluate.errors) == (2, True)
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["data", "folder", "label_map.json", "set.dev.jsonl"]
+    (tmp_path / "x.jsonl").write_bytes(b"\xff\xfe")
+    for name, status, said in (("x", 1, " is not UTF-8."), ("none", 2, ": No such file or directory")):
+        assert evaluate(tmp_path / f"{name}.jsonl") == (status, "")
+        assert f"{name}.jsonl{said}" in evaluate.errors
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -119,12 +120,8 @@ async def test_a_running_gateway_takes_the_new_key_over(command: Command) -> Non
 
 
 def rotate_within(data_dir: Path) -> str:
-    store = open_store(data_dir)
-    try:
-        log = ReceiptLog(store, load_signer(data_dir), data_dir)
+    with opened(data_dir) as log:
         return signing_key.rotate_signing_key(data_dir, log.rotate).key_id
-    finally:
-        store.close()
 
 
 @pytest.mark.parametrize("after", ["the new key is written", "the record is durable"])
@@ -157,13 +154,10 @@ def test_a_start_completes_what_a_crash_interrupted(
 
 
 async def start_and_record(data_dir: Path) -> None:
-    store = open_store(data_dir)
-    try:
+    with closing(open_store(data_dir)) as store:
         log = ReceiptLog(store, signer_of(store, data_dir), data_dir)
         log.check()
         await log.append(draft(policy=DEFAULT), "key_anna")
-    finally:
-        store.close()
 
 
 def test_a_key_put_in_place_without_a_record_is_refused(command: Command, ids: list[str]) -> None:

@@ -28,7 +28,7 @@ def days_of(data_dir: Path) -> set[str]:
     return {json.loads(body)["created_at"][:10] for (body,) in sql(data_dir, "SELECT body FROM receipts")}
 
 
-def test_what_is_left_of_a_pruned_log_verifies(command: Command, days: Path, tmp_path: Path) -> None:
+def test_the_rest_of_a_pruned_log_verifies(command: Command, days: Path, tmp_path: Path) -> None:
     file = tmp_path / "log.ndjson"
     left = SIZE
     for before, gone in (("2026-03-01", 0), ("2026-03-02", 10), ("2026-03-04", 526)):

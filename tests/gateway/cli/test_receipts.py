@@ -89,7 +89,7 @@ async def test_a_policy_whose_document_is_gone(command: Command) -> None:
         assert [check["name"] for check in done["checks"] if not check["ok"]] == ["policy"]
 
 
-def test_where_an_export_cannot_be_written(command: Command, ids: list[str], tmp_path: Path) -> None:
+def test_an_export_that_cannot_be_written(command: Command, ids: list[str], tmp_path: Path) -> None:
     for file in (tmp_path / "missing" / "x.ndjson", tmp_path):
         assert command("receipts", "export", "--output", str(file)) == (1, "")
         assert str(file) in command.errors

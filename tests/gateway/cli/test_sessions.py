@@ -1,6 +1,7 @@
 """`sessions revoke`, through the entry point."""
 
 import asyncio
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,22 +15,18 @@ from tests.gateway.vault.support import ANNA, MAIL, create, file_bytes, reopen
 
 async def made(data_dir: Path) -> tuple[OpenSession, OpenSession, bytes]:
     """Two sessions with a value each, and what is sealed in the first."""
-    store = open_store(data_dir)
-    vault = Vault(store)
-    first, other = await create(vault, ANNA, 3600), await create(vault, ANNA, 3600)
-    for session in (first, other):
-        await vault.remember(session, [MAIL])
-    ((_, sealed),) = await store.read(lambda stored: stored.sessions.sealed(first.grant.session_id))
-    store.close()
-    return first, other, sealed
+    with closing(open_store(data_dir)) as store:
+        vault = Vault(store)
+        first, other = [await create(vault, ANNA, 3600) for _ in range(2)]
+        for session in (first, other):
+            await vault.remember(session, [MAIL])
+        ((_, sealed),) = await store.read(lambda stored: stored.sessions.sealed(first.grant.session_id))
+        return first, other, sealed
 
 
 async def opened(data_dir: Path, session: OpenSession) -> OpenSession:
-    store = open_store(data_dir)
-    try:
+    with closing(open_store(data_dir)) as store:
         return await reopen(Vault(store), session)
-    finally:
-        store.close()
 
 
 def test_a_session_is_revoked_without_its_token(command: Command, data_dir: Path) -> None:

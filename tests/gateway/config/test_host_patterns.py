@@ -1,4 +1,4 @@
-"""Which servers a host pattern means, tried as mitmproxy does: the expressions searched in `host:port`."""
+"""Host patterns mean the servers that mitmproxy would match: the expressions are searched in `host:port`."""
 
 import re
 

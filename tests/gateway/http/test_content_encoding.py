@@ -8,7 +8,7 @@ import brotli
 import pytest
 import zstandard
 
-from gateway.errors import BadRequest, GatewayError, TooLarge, UnsupportedMedia
+from gateway.errors import BadRequest, TooLarge, UnsupportedMedia
 from gateway.http.content_encoding import decode
 
 
@@ -55,21 +55,13 @@ def test_a_bomb_is_given_up_at_the_bound(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CODERS)
-def test_a_body_that_is_cut_or_not_packed_is_refused(name: str) -> None:
+def test_a_body_that_is_cut_not_packed_or_followed_by_more_is_refused(name: str) -> None:
     coding, pack = CODERS[name]
-    for broken in (b"canary-4711", pack(BODY)[:-6]):
-        with pytest.raises(GatewayError) as refusal:
+    for broken in (b"canary-4711", pack(BODY)[:-6], pack(BODY) + b"canary"):
+        with pytest.raises(BadRequest) as refusal:
             decode(broken, coding, 1 << 20)
-        assert isinstance(refusal.value, BadRequest)
         assert refusal.value.code == "invalid_encoding"
         assert "canary" not in refusal.value.message
-
-
-@pytest.mark.parametrize("name", CODERS)
-def test_what_follows_a_packed_body_is_refused(name: str) -> None:
-    coding, pack = CODERS[name]
-    with pytest.raises(BadRequest):
-        decode(pack(BODY) + b"canary", coding, 1 << 20)
 
 
 def test_frames_of_zstd_that_follow_each_other_are_one_body() -> None:

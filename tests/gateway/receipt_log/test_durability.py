@@ -48,7 +48,7 @@ def writer(data_dir: Path, count: int) -> Iterator["subprocess.Popen[str]"]:
         yield process
 
 
-async def test_what_was_acknowledged_survives_sigkill(data_dir: Path) -> None:
+async def test_acknowledged_receipts_survive_sigkill(data_dir: Path) -> None:
     with writer(data_dir, 100_000) as process:
         assert process.stdout is not None
         lines = [process.stdout.readline().strip() for _ in range(200)]

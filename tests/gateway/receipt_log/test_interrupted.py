@@ -55,7 +55,7 @@ async def test_only_exchanges_without_an_outcome_are_closed(data_dir: Path) -> N
     assert await outcomes(data_dir) == expected | {"messages": "answered"}
 
 
-async def test_what_is_closed_is_not_looked_at_again(data_dir: Path) -> None:
+async def test_closed_exchanges_are_not_looked_at_again(data_dir: Path) -> None:
     for operation in ("chat", "messages"):
         with opened(data_dir) as log:
             await log.append(draft(operation=operation), "key_anna")

@@ -38,12 +38,12 @@ def test_an_outcome_takes_words_and_counts_only(fields: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("tokens", [(-1, 1), (1, 10**30), (2**53, 0), (True, 10**9 + 1)])
 @pytest.mark.parametrize("status", [0, 42, 600, 10**9])
-def test_what_an_upstream_cannot_mean_is_left_out(tokens: tuple[int, int], status: int) -> None:
+def test_impossible_numbers_of_an_upstream_are_left_out(tokens: tuple[int, int], status: int) -> None:
     outcome = OutcomeDraft("answered", status, tokens)
     assert (outcome.status, outcome.tokens) == (None, None)
 
 
-def test_of_a_verdict_only_counts_are_kept() -> None:
+def test_only_counts_are_kept_of_a_verdict() -> None:
     counts = {"protected_value_in_clear": 2, "forged_placeholder": 1}
     outcome = OutcomeDraft("answered", 200, None, {"action": "redact", "message": CANARY, "findings": counts})
     assert outcome.guard == {"action": "redact", "findings": counts}

@@ -76,7 +76,7 @@ def test_every_older_tree_is_proved_and_no_other() -> None:
                 assert not extends(old, older, new, root, [bytes(32), *proof[1:]])
 
 
-def test_what_does_not_exist_is_not_proved() -> None:
+def test_missing_leaves_and_trees_are_not_proved() -> None:
     for index, size in ((0, 0), (3, 3), (-1, 3)):
         with pytest.raises(ValueError, match="no such leaf"):
             inclusion_ranges(index, size)

@@ -23,11 +23,6 @@ async def test_errors_name_the_receipt_that_was_written_before_them(log: Receipt
 
     first, second = await asyncio.gather(serve(), serve())
     assert first != second
-
-
-async def test_an_error_names_no_receipt_that_came_before(log: ReceiptLog) -> None:
-    with attach_to_errors(await log.append(draft(), ANNA.key_id)):
-        pass
     assert Conflict("Another.").receipt is None
 
 

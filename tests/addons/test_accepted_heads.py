@@ -43,12 +43,8 @@ def test_they_are_forgotten_after_a_while_and_when_others_come() -> None:
     for call in calls:
         heads.add(call, OWNER)
     assert [heads.find(call) for call in calls] == [None, OWNER, OWNER]
-
-
-def test_public_pages_are_not_remembered() -> None:
-    heads = AcceptedHeads()
     heads.add(CALL, "")
-    assert heads.find(CALL) is None
+    assert heads.find(CALL) is None, "public pages are not remembered"
 
 
 @pytest.mark.parametrize(

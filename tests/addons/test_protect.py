@@ -31,16 +31,6 @@ def assert_refused(flow: http.HTTPFlow, status: int, code: str) -> None:
     assert b"canary" not in bytes(flow.response.raw_content or b"")
 
 
-async def test_a_head_leaves_nothing_private_in_the_flow(bench: Bench) -> None:
-    flow = await bench.after("requestheaders")
-    assert bench.halted
-    assert flow.request.headers["x-svc-key"] == "[credential]"
-    assert (flow.request.data.host, flow.request.data.port) == DEAD_END
-    state = bench.state(flow)
-    assert state.headers["x-svc-key"] == "svck_canary"
-    assert (state.target, state.wire and state.wire.id) == (("api.example", 80, "http"), WIRE)
-
-
 LENGTH = b"content-length"
 PROXY = {"mode": "regular"}
 
@@ -146,7 +136,14 @@ async def test_geminis_key_moves_from_the_query_to_a_header(bench: Bench) -> Non
 
 
 async def test_a_protected_request_gets_its_destination(bench: Bench) -> None:
-    flow = await bench.after("requestheaders", "request")
+    flow = await bench.after("requestheaders")
+    assert bench.halted
+    assert flow.request.headers["x-svc-key"] == "[credential]"
+    assert (flow.request.data.host, flow.request.data.port) == DEAD_END
+    state = bench.state(flow)
+    assert state.headers["x-svc-key"] == "svck_canary"
+    assert (state.target, state.wire and state.wire.id) == (("api.example", 80, "http"), WIRE)
+    await bench.after("request", flow=flow)
     assert not bench.halted
     assert (flow.request.pretty_url, flow.request.content) == (FORWARDED.url, b"protected")
     assert flow.request.headers["authorization"] == "[credential]"
@@ -154,7 +151,7 @@ async def test_a_protected_request_gets_its_destination(bench: Bench) -> None:
     (call,) = bench.gateway.given
     assert (call.content, call.wire, call.origin) == (b"canary-4711", WIRE, "http://api.example:80")
     assert KEY in call.fields
-    assert bench.state(flow).cleared
+    assert state.cleared
 
 
 @pytest.mark.parametrize(("method", "length"), [("GET", "4"), ("HEAD", "4")])
@@ -359,18 +356,24 @@ async def test_a_stream_is_recorded_at_its_end(bench: Bench, result: Exception |
         ("[Errno 111] refused", False, ("failed", False)),
         (Error.KILLED_MESSAGE, False, ("cancelled", False)),
         (Error.KILLED_MESSAGE, True, ("failed", False)),
+        (None, False, ("failed", False)),
     ],
 )
-async def test_a_flow_that_breaks_off_is_recorded(
-    bench: Bench, message: str, late: bool, told: tuple[str, bool], caplog: pytest.LogCaptureFixture
+async def test_a_flow_that_breaks_off_or_is_dropped_is_recorded(
+    bench: Bench, message: str | None, late: bool, told: tuple[str, bool], caplog: pytest.LogCaptureFixture
 ) -> None:
     flow = await bench.after("requestheaders", "request")
-    bench.state(flow).late = late
-    flow.error = Error(message)
-    bench.protect.error(flow)
+    state = bench.state(flow)
+    state.late = late
+    if message is None:
+        assert state.watch is not None
+        state.watch()
+    else:
+        flow.error = Error(message)
+        bench.protect.error(flow)
+        assert bench.states.of(flow) is None
+        assert ("api.example" in caplog.text) == (told[0] == "failed")
     assert bench.gateway.told == [told]
-    assert bench.states.of(flow) is None
-    assert ("api.example" in caplog.text) == (told[0] == "failed")
 
 
 async def test_a_flow_that_breaks_off_before_it_was_protected_shows_no_text(bench: Bench) -> None:
@@ -380,11 +383,3 @@ async def test_a_flow_that_breaks_off_before_it_was_protected_shows_no_text(benc
         bench.protect.error(flow)
     assert flow.request.content == b""
     assert bench.gateway.told == []
-
-
-async def test_a_flow_that_is_dropped_before_its_end_is_recorded(bench: Bench) -> None:
-    flow = await bench.after("requestheaders", "request")
-    watch = bench.state(flow).watch
-    assert watch is not None
-    watch()
-    assert bench.gateway.told == [("failed", False)]

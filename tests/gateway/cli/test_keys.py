@@ -16,12 +16,17 @@ from run_proxy import main
 from tests.gateway.cli.support import Command
 
 
-def test_a_key_is_made_listed_and_revoked(command: Command) -> None:
+def test_a_key_is_made_listed_rotated_and_revoked(command: Command) -> None:
     status, made = command.json("keys", "create", "laptop", "--scope", "operator")
     assert (status, made["label"], made["scope"], made["revoked_at"]) == (0, "laptop", "operator", None)
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", made["created_at"])
     secret = made.pop("key")
     assert command.json("keys", "list") == (0, [made])
+    status, rotated = command.json("keys", "rotate", made["key_id"], "--overlap", "7d", "--expires", "90d")
+    assert (status, rotated["key_id"], rotated["label"]) == (0, made["key_id"], "laptop")
+    assert secret != rotated.pop("key")
+    assert rotated["previous_until"] < rotated["expires_at"]
+    assert command.json("keys", "list") == (0, [rotated])
     assert command.json("keys", "revoke", made["key_id"]) == (0, {"key_id": made["key_id"], "revoked": True})
     status, out = command("keys", "list", "--json")
     assert secret not in out
@@ -41,16 +46,6 @@ def test_a_key_is_restricted(command: Command) -> None:
     assert command.json("keys", "list") == (0, [made])
     table = command("keys", "list")[1]
     assert all(word in table for word in ("receipts:read", "gdpr", "gpt-*", "requests=9/day", made["expires_at"][:10]))
-
-
-def test_a_key_is_rotated(command: Command) -> None:
-    made = command.json("keys", "create", "laptop")[1]
-    status, rotated = command.json("keys", "rotate", made["key_id"], "--overlap", "7d", "--expires", "90d")
-    assert (status, rotated["key_id"], rotated["label"]) == (0, made["key_id"], "laptop")
-    assert made["key"] != rotated.pop("key")
-    assert rotated["previous_until"] < rotated["expires_at"]
-    assert command.json("keys", "list") == (0, [rotated])
-    assert made["key"] not in command("keys", "rotate", made["key_id"])[1]
 
 
 def test_the_installation_key_is_rotated(command: Command, data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,23 +123,23 @@ def test_keys_that_cannot_be_made_or_do_not_exist_are_refused(command: Command) 
 
 
 @pytest.mark.slow
-def test_the_authority(command: Command) -> None:
+def test_the_authority_and_the_proxy_that_is_configured_are_named(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
     status, paths = command.json("ca")
     assert status == 0
-    assert Path(paths["certificate"]).read_text().startswith("-----BEGIN CERTIFICATE-----")
-    assert Path(paths["certificate"]).read_text() in Path(paths["bundle"]).read_text()
-    status, words = command("ca")
-    assert status == 0
-    assert paths["certificate"] in words
-
-
-def test_the_proxy_that_is_configured_is_named(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SVC_PROXY_PORT", "9999")
-    assert "HTTPS_PROXY=http://127.0.0.1:9999" in command("ca")[1]
-    monkeypatch.setenv("SVC_PROXY_PORT", "0")
-    assert "HTTPS_PROXY=http://127.0.0.1:PORT" in command("ca")[1]
-    monkeypatch.setenv("SVC_PROXY_HOST", "::1")
-    assert "HTTPS_PROXY=http://[::1]:PORT" in command("ca")[1]
+    certificate = Path(paths["certificate"]).read_text()
+    assert certificate.startswith("-----BEGIN CERTIFICATE-----")
+    assert certificate in Path(paths["bundle"]).read_text()
+    for name, value, proxy in (
+        ("PORT", "9999", "127.0.0.1:9999"),
+        ("PORT", "0", "127.0.0.1:PORT"),
+        ("HOST", "::1", "[::1]:PORT"),
+    ):
+        monkeypatch.setenv(f"SVC_PROXY_{name}", value)
+        status, words = command("ca")
+        assert status == 0
+        assert paths["certificate"] in words and f"HTTPS_PROXY=http://{proxy}" in words
 
 
 @pytest.mark.parametrize("name", ["keys", "ca", "receipts"])

@@ -57,13 +57,11 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Held:
     return Held(monkeypatch)
 
 
-async def test_a_request_that_is_not_held_does_not_wait(held: Held, monkeypatch: pytest.MonkeyPatch) -> None:
-    held.flow.resume()
-    monkeypatch.setattr(held.addon, "_hold", None)
-    await held.released()
-
-
-async def test_a_released_request_is_unchanged(held: Held) -> None:
+@pytest.mark.parametrize("is_held", [True, False])
+async def test_a_released_request_is_unchanged(held: Held, is_held: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not is_held:
+        held.flow.resume()
+        monkeypatch.setattr(held.addon, "_hold", None)
     before = held.flow.request.copy()
     await held.released()
     assert not held.flow.intercepted

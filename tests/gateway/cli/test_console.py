@@ -106,24 +106,16 @@ UNSHOWN = [
 def test_output_that_cannot_be_written_is_reported_in_one_line(
     words: list[str], command: Command, ids: list[str]
 ) -> None:
-    program = [sys.executable, str(ROOT / "run_proxy.py"), *words, "--data-dir", str(command.data_dir)]
-    done = subprocess.run(
-        ["/bin/sh", "-c", f"{shlex.join(program)} >/dev/full"], stderr=subprocess.PIPE, text=True, check=False
-    )
+    program = shlex.join([sys.executable, str(ROOT / "run_proxy.py"), *words, "--data-dir", str(command.data_dir)])
+    done = subprocess.run(["/bin/sh", "-c", f"{program} >/dev/full"], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert re.fullmatch(r"standard output: No space left on device(; key_\w+ is revoked again.*)?\n", done.stderr)
     _, keys = command.json("keys", "list")
     assert len(keys) == words.count("create")
     assert all(key["revoked_at"] and key["key_id"] in done.stderr for key in keys)
-
-
-@pytest.mark.slow
-def test_a_reader_that_leaves_early_is_no_failure_to_tell(command: Command, ids: list[str]) -> None:
-    program = [sys.executable, str(ROOT / "run_proxy.py"), "policies", "list", "--data-dir", str(command.data_dir)]
-    done = subprocess.run(
-        ["/bin/sh", "-c", f"{shlex.join(program)} | :"], stderr=subprocess.PIPE, text=True, check=False
-    )
-    assert done.stderr == ""
+    if words == UNSHOWN[-1]:
+        left = subprocess.run(["/bin/sh", "-c", f"{program} | :"], capture_output=True, text=True, check=False)
+        assert left.stderr == "", "a reader that leaves early is no failure"
 
 
 @pytest.mark.slow

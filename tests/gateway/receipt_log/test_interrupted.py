@@ -68,7 +68,7 @@ async def test_closed_exchanges_are_not_looked_at_again(data_dir: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"closed": "7"}', b'{"closed": 1000}'])
-async def test_a_file_that_cannot_be_right_says_nothing(data_dir: Path, content: bytes) -> None:
+async def test_a_file_that_cannot_be_right_is_ignored(data_dir: Path, content: bytes) -> None:
     with opened(data_dir) as log:
         await log.append(draft(), "key_anna")
     (data_dir / FILE).write_bytes(content)

@@ -3,7 +3,6 @@
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, cast
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -15,9 +14,9 @@ from gateway.config.settings import SettingsError, load_settings
 from gateway.container import Container
 from gateway.exchange.operations import Question
 from gateway.models import Caller, Scope
-from gateway.receipt_log.signing_key import FILE, load_signer, signer_of
+from gateway.receipt_log.signing_key import FILE, load_signer
 from gateway.receipts.checkpoint import is_signed_by_another, sign_checkpoint
-from gateway.store import open_store
+from tests.gateway.receipt_log.support import sql
 
 ANNA = Caller("key_anna", Scope.CLIENT)
 
@@ -37,8 +36,11 @@ async def refusal(data_dir: Path) -> str:
     return problem
 
 
+@pytest.mark.parametrize("rows", [True, False])
 @pytest.mark.parametrize("name", [FILE, INSTALLATION_KEY])
-async def test_no_key_is_made_beside_receipts(name: str, used: Path) -> None:
+async def test_no_key_is_made_beside_receipts_or_their_head(name: str, rows: bool, used: Path) -> None:
+    if not rows:
+        sql(used, "DELETE FROM receipts")
     (used / name).unlink()
     problem = await refusal(used)
     assert problem.startswith(f"{name} is missing from data_dir")
@@ -52,17 +54,6 @@ async def test_another_key_beside_receipts_is_refused(used: Path) -> None:
     another = load_signer(used).key_id
     assert (await refusal(used)).startswith(f"{FILE} in data_dir is not the key")
     assert load_signer(used).key_id == another, "it is left as it is"
-
-
-async def test_the_head_alone_says_that_there_were_receipts(used: Path) -> None:
-    store = open_store(used)
-    try:
-        await store.write(lambda stored: cast("Any", stored).db.conn.execute("DELETE FROM receipts"))
-        (used / FILE).unlink()
-        with pytest.raises(SettingsError, match="missing"):
-            signer_of(store, used)
-    finally:
-        store.close()
 
 
 async def test_a_folder_with_its_keys_and_one_without_receipts_start(used: Path, tmp_path: Path) -> None:

@@ -12,28 +12,19 @@ async def totals(store: Store) -> list[tuple[str, str, int]]:
     return sorted(await store.read(lambda stored: stored.usage.totals()))
 
 
-async def test_amounts_add_up_for_each_day_and_over_all_of_them(store: Store) -> None:
+async def test_amounts_add_up_for_each_day_and_the_newest_days_come_in_order(store: Store) -> None:
     await add(store)
     assert await totals(store) == []
-    await add(store, MeterRow("2026-01-01", "routes", "direct", 2))
-    await add(store, MeterRow("2026-01-01", "routes", "direct", 1), MeterRow("2026-01-02", "routes", "local", 1))
-    assert await totals(store) == [("routes", "direct", 3), ("routes", "local", 1)]
-    assert await store.read(lambda stored: stored.usage.days(10)) == [
+    rows = [
+        MeterRow("2025-12-31", "routes", "local", 1),
         MeterRow("2026-01-01", "routes", "direct", 3),
+        MeterRow("2026-01-01", "tokens", "input", 5),
         MeterRow("2026-01-02", "routes", "local", 1),
     ]
-
-
-async def test_the_newest_days_come_in_ascending_order(store: Store) -> None:
-    days = ["2026-02-01", "2025-12-31", "2026-01-15"]
-    await add(store, *(MeterRow(day, meter, "x", 1) for day in days for meter in ("b", "a")))
-    found = await store.read(lambda stored: stored.usage.days(2))
-    assert [(row.day, row.meter) for row in found] == [
-        ("2026-01-15", "a"),
-        ("2026-01-15", "b"),
-        ("2026-02-01", "a"),
-        ("2026-02-01", "b"),
-    ]
+    await add(store, rows[3], rows[2], rows[1]._replace(amount=2))
+    await add(store, rows[0], rows[1]._replace(amount=1))
+    assert await totals(store) == [("routes", "direct", 3), ("routes", "local", 2), ("tokens", "input", 5)]
+    assert await store.read(lambda stored: stored.usage.days(2)) == rows[1:]
 
 
 async def test_an_amount_and_a_sum_stop_at_the_largest_number(store: Store) -> None:

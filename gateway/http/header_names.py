@@ -1,10 +1,12 @@
 """Lists the request headers that may be sent to an upstream, and checks those that the operator adds."""
 
 import re
+import tomllib
+from pathlib import Path
 
-from gateway.detection.data_files import word_lists
-
-_LISTS = {kind: frozenset(map(str.encode, names)) for kind, names in word_lists(__file__).items()}
+# Read here, because commands that need the names and no detection would wait for it to be loaded.
+_WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+_LISTS = {kind: frozenset(map(str.encode, names.split())) for kind, names in _WORDS.items()}
 HARMLESS, HOP_BY_HOP = _LISTS["harmless"], _LISTS["hop_by_hop"]
 _NAME = re.compile(r"[a-z0-9!#$%&'*+.^_`|~-]{1,128}\Z")
 

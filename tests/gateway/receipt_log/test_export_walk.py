@@ -32,7 +32,9 @@ def checks(content: bytes, key: str, folder: Path, capsys: pytest.CaptureFixture
     return {check["name"]: check for check in done["checks"]}
 
 
-def test_the_files_that_are_attacked_are_good(originals: Originals, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_files_that_are_attacked_are_good(
+    originals: Originals, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for name in originals.lines:
         if not name.startswith("foreign"):
             found = checks(originals.text(name), originals.key, tmp_path, capsys)

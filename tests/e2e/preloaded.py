@@ -37,6 +37,7 @@ class Program:
         stderr: Path,
         prepare: Callable[[], object] | None = None,
     ) -> None:
+        stdout.touch(0o600)
         given = (arguments, dict(environment), folder, stdout, stderr, prepare)
         self._process = _forking.Process(target=_run, args=given)
         self._process.start()

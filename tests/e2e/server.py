@@ -121,7 +121,7 @@ def gateway(
         process = Program(given, env, folder, stdout=log, stderr=log, prepare=prepare)
     running = Running(process, port, proxy_port, web_port if web else None, data, certs, log)
     try:
-        _wait(running)
+        wait_until_served(running.url, process, log)
         yield running
     finally:
         process.terminate()
@@ -141,14 +141,15 @@ def _authority() -> Path:
     return folder
 
 
-def _wait(running: Running) -> None:
+def wait_until_served(url: str, process: subprocess.Popen[bytes] | Program, log: Path) -> None:
+    """Waits until a gateway at `url` says that it is healthy."""
     deadline = time.monotonic() + 120
     with httpx.Client(timeout=2, trust_env=False, verify=PLAIN) as client:
         while time.monotonic() < deadline:
-            if running.process.poll() is not None:
-                raise RuntimeError(f"the gateway ended at start:\n{running.output()}")
+            if process.poll() is not None:
+                raise RuntimeError(f"the gateway ended at start:\n{log.read_text(errors='replace')}")
             with contextlib.suppress(httpx.TransportError):
-                if client.get(f"{running.url}/healthz").status_code == 200:
+                if client.get(f"{url}/healthz").status_code == 200:
                     return
             time.sleep(0.05)
-    raise TimeoutError(f"the gateway did not start:\n{running.output()}")
+    raise TimeoutError(f"the gateway did not start:\n{log.read_text(errors='replace')}")

@@ -1,17 +1,15 @@
 """Law 3 for `gateway.api.app` on uvicorn: its log holds no more than that of `serve`, at the most verbose level."""
 
-import contextlib
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import httpx
 import pytest
 
 from tests.e2e.raw import connection
-from tests.e2e.server import OPERATOR_KEY, PLAIN, ROOT, free_port
+from tests.e2e.server import OPERATOR_KEY, PLAIN, ROOT, free_port, wait_until_served
 
 CANARY = "canary.own-server@acme.test"
 # A fault in a route, whose exception quotes the text of the request.
@@ -43,13 +41,8 @@ def test_no_canary_and_no_key_is_logged(tmp_path: Path, level: str) -> None:
             cwd=ROOT,
         )
     try:
+        wait_until_served(f"http://127.0.0.1:{port}", process, log)
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False, verify=PLAIN, timeout=30) as client:
-            deadline = time.monotonic() + 60
-            while time.monotonic() < deadline:
-                with contextlib.suppress(httpx.TransportError):
-                    if client.get("/healthz").status_code == 200:
-                        break
-                time.sleep(0.05)
             assert client.get(f"/v1/{CANARY}", params={"q": CANARY, "key": OPERATOR_KEY}).status_code == 404
             authorized = {"authorization": f"Bearer {OPERATOR_KEY}"}
             assert client.post("/v1/analyze", json={"text": CANARY}, headers=authorized).status_code == 500

@@ -5,7 +5,6 @@ import os
 import re
 import socket
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -144,11 +143,7 @@ def test_zero_is_any_free_port_for_all_of_them_at_once(tmp_path: Path) -> None:
     output = tmp_path / "output"
     process = preloaded.Program(command, environment, tmp_path, output, output)
     try:
-        deadline = time.monotonic() + 90
-        while not output.exists() or "Stop with" not in output.read_text():
-            assert process.poll() is None, output.read_text()
-            assert time.monotonic() < deadline, output.read_text()
-            time.sleep(0.05)
+        process.wait_for("Stop with", output)
         told = output.read_text()
         assert told.startswith(STARTING)
         listening = re.findall(r"(?:listens on|a proxy, on|mitmweb:) +http://127\.0\.0\.1:(\d+)", told)
@@ -160,5 +155,4 @@ def test_zero_is_any_free_port_for_all_of_them_at_once(tmp_path: Path) -> None:
         process.terminate()
         assert process.wait(30) == 0
     finally:
-        if process.poll() is None:
-            process.kill()
+        process.kill()

@@ -3,7 +3,7 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import monotonic
 
 from gateway.errors import NotFound
@@ -29,6 +29,7 @@ class Earlier:
 NOTHING = Earlier()
 
 
+@dataclass(kw_only=True, repr=False)
 class EarlierAnswers:
     """Holds values in memory only, for `seconds`, under the caller, the provider and the name of the answer.
 
@@ -37,30 +38,22 @@ class EarlierAnswers:
     other, but no gateway key.
     """
 
-    def __init__(
-        self,
-        *,
-        answers: int = 256,
-        values: int = 10_000,
-        seconds: float = 3600,
-        clock: Callable[[], float] = monotonic,
-    ) -> None:
-        self._answers = answers
-        self._values = values
-        self._seconds = seconds
-        self._clock = clock
-        self._kinds: dict[str, OrderedDict[str, OrderedDict[tuple[str, str], Earlier]]] = {}
-        self._lock = threading.Lock()
+    answers: int = 256
+    values: int = 10_000
+    seconds: float = 3600
+    clock: Callable[[], float] = monotonic
+    _kinds: dict[str, OrderedDict[str, OrderedDict[tuple[str, str], Earlier]]] = field(default_factory=dict, init=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def remember(
         self, caller: Caller, provider: str, names: Iterable[str], known: tuple[Known, ...], urls: frozenset[str]
     ) -> None:
         """Remembers the values of an answer under each of its names."""
         owner = caller.remembered_as
-        if owner is None or len(known) > self._values:
+        if owner is None or len(known) > self.values:
             return
         with self._lock:
-            now = self._clock()
+            now = self.clock()
             self._forget(now)
             callers = self._kinds.setdefault(owner.partition("_")[0], OrderedDict())
             own = callers.pop(owner, OrderedDict())
@@ -70,8 +63,8 @@ class EarlierAnswers:
             for name in names:
                 if len(name) <= _LONGEST_NAME:
                     own.pop((provider, name), None)
-                    own[provider, name] = Earlier(known, urls, now + self._seconds)
-            while len(own) > self._answers or sum(len(each.known) for each in own.values()) > self._values:
+                    own[provider, name] = Earlier(known, urls, now + self.seconds)
+            while len(own) > self.answers or sum(len(each.known) for each in own.values()) > self.values:
                 own.popitem(last=False)
 
     def get(self, caller: Caller, provider: str, name: str, *, needed: bool = False) -> Earlier:
@@ -82,7 +75,7 @@ class EarlierAnswers:
         if not name:
             return NOTHING
         with self._lock:
-            self._forget(self._clock())
+            self._forget(self.clock())
             found = self._of(caller).get((provider, name), NOTHING)
         if needed and found is NOTHING:
             message = "The gateway does not remember this thread; send the whole conversation again, as a new thread."
@@ -92,7 +85,7 @@ class EarlierAnswers:
     def provider(self, caller: Caller, name: str) -> str:
         """Returns who gave an answer, if it is remembered, else an empty string."""
         with self._lock:
-            self._forget(self._clock())
+            self._forget(self.clock())
             return next((provider for provider, known in reversed(self._of(caller)) if known == name), "")
 
     def _of(self, caller: Caller) -> OrderedDict[tuple[str, str], Earlier]:

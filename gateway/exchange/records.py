@@ -5,6 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from hashlib import sha256
 from typing import Any
@@ -46,25 +47,18 @@ def described(conversation: Conversation, policy: Policy, types: Mapping[str, En
         raise
 
 
+@dataclass(repr=False)
 class Records:
     """Writes receipts, durable on return, and outcomes. `default_policy` is recorded where none was chosen."""
 
-    def __init__(
-        self,
-        receipts: ReceiptLog,
-        value_digests: ValueDigests,
-        default_policy: Callable[[], PolicyRef],
-        *,
-        engine_version: str,
-        model_hash: str | None = None,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._receipts = receipts
-        self._value_digests = value_digests
-        self._default_policy = default_policy
-        self._engine = (engine_version, model_hash)
-        self._clock = clock
-        self._rated: dict[str, float] = {}
+    receipts: ReceiptLog
+    value_digests: ValueDigests
+    default_policy: Callable[[], PolicyRef]
+    _: KW_ONLY
+    engine_version: str
+    model_hash: str | None = None
+    clock: Callable[[], float] = time.monotonic
+    _rated: dict[str, float] = field(default_factory=dict, init=False)
 
     async def receipt(
         self,
@@ -84,7 +78,8 @@ class Records:
             request_id,
             operation,
             policy.ref,
-            *self._engine,
+            self.engine_version,
+            self.model_hash,
             route=(assessment.route.decision if assessment else RouteDecision.DIRECT).value,
             risk_level=(assessment.risk.level if assessment else RiskLevel.NONE).value,
             entity_counts=protected.counts(),
@@ -93,8 +88,8 @@ class Records:
             tokens_external=protected.tokens[1] if crossed else 0,
             protected_digest=sha256(content).hexdigest(),
         )
-        digests = partial(self._value_digests.digests, tuple(protected.values))
-        return await self._receipts.append(draft, caller.key_id, digests)
+        digests = partial(self.value_digests.digests, tuple(protected.values))
+        return await self.receipts.append(draft, caller.key_id, digests)
 
     async def edit(self, exchange: Exchange, body: bytes, size: int) -> Receipt:
         """Writes the receipt of an operator's edit to `body`, whose texts have about `size` tokens."""
@@ -103,14 +98,15 @@ class Records:
             new_request_id(),
             "edit",
             PolicyRef(**first["policy"]),
-            *self._engine,
+            self.engine_version,
+            self.model_hash,
             route=first["route"],
             risk_level=first["risk_level"],
             tokens_external=size,
             protected_digest=sha256(body).hexdigest(),
             amends=exchange.receipt.request_id,
         )
-        return await self._receipts.append(draft, exchange.caller.key_id)
+        return await self.receipts.append(draft, exchange.caller.key_id)
 
     async def refused(
         self,
@@ -134,10 +130,10 @@ class Records:
         try:
             owner = identify().key_id
             if code != "rate_limited" or self._is_due(owner):
-                receipt = await self._receipts.append(self._draft_refused(error, request_id, operation), owner)
+                receipt = await self.receipts.append(self._draft_refused(error, request_id, operation), owner)
                 is_cancelled = isinstance(error, asyncio.CancelledError)
                 outcome = OutcomeDraft("cancelled") if is_cancelled else OutcomeDraft("refused", code=code)
-                self._receipts.append_outcome(request_id, outcome, owner)
+                self.receipts.append_outcome(request_id, outcome, owner)
                 if isinstance(error, GatewayError):
                     error.receipt = receipt.ref
         except GatewayError:
@@ -159,17 +155,18 @@ class Records:
         exchange.closed = True
         size = exchange.protected.tokens[1] if sent and exchange.destination.url else 0
         draft = OutcomeDraft(outcome, status, tokens, _guard_counts(exchange.verdict), exchange.edit, code, size)
-        self._receipts.append_outcome(exchange.request_id, draft, exchange.caller.key_id)
+        self.receipts.append_outcome(exchange.request_id, draft, exchange.caller.key_id)
 
     def _draft_refused(self, error: BaseException, request_id: str, operation: str) -> ReceiptDraft:
         refused = error.refused if isinstance(error, GatewayError) else None
         if refused is None:
-            refused = RefusedText(self._default_policy(), 0, {}, RiskLevel.NONE)
+            refused = RefusedText(self.default_policy(), 0, {}, RiskLevel.NONE)
         return ReceiptDraft(
             request_id,
             operation,
             refused.policy,
-            *self._engine,
+            self.engine_version,
+            self.model_hash,
             route=RouteDecision.BLOCKED.value,
             risk_level=refused.risk.value,
             entity_counts=refused.entity_counts,
@@ -177,7 +174,7 @@ class Records:
         )
 
     def _is_due(self, key_id: str) -> bool:
-        now = self._clock()
+        now = self.clock()
         if now - self._rated.get(key_id, -_RATE_SECONDS) < _RATE_SECONDS:
             return False
         if len(self._rated) >= _MOST_KEYS:

@@ -82,6 +82,11 @@ _INVALID = {
     Fault.REDIRECT,
 }
 
+_NO_ROUTE = (errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ENETDOWN, errno.EADDRNOTAVAIL)
+_CLOSED = (errno.ECONNRESET, errno.ECONNABORTED, errno.EPIPE)
+_OF_NUMBERS = dict.fromkeys(_NO_ROUTE, Fault.NO_ROUTE) | dict.fromkeys(_CLOSED, Fault.CLOSED)
+_OF_NUMBERS |= {errno.ECONNREFUSED: Fault.REFUSED, errno.ETIMEDOUT: Fault.TIMED_OUT}
+
 
 def of_decoding(error: GatewayError) -> Fault:
     """Classifies an error of `decode`."""
@@ -92,17 +97,7 @@ def of_number(number: int) -> Fault:
     """Classifies an `errno` or an error number of getaddrinfo."""
     if number in _UNRESOLVED:
         return Fault.UNRESOLVED
-    match number:
-        case errno.ECONNREFUSED:
-            return Fault.REFUSED
-        case errno.ETIMEDOUT:
-            return Fault.TIMED_OUT
-        case errno.EHOSTUNREACH | errno.ENETUNREACH | errno.ENETDOWN | errno.EADDRNOTAVAIL:
-            return Fault.NO_ROUTE
-        case errno.ECONNRESET | errno.ECONNABORTED | errno.EPIPE:
-            return Fault.CLOSED
-        case _:
-            return Fault.UNKNOWN
+    return _OF_NUMBERS.get(number, Fault.UNKNOWN)
 
 
 def of_exception(error: BaseException) -> Fault | None:

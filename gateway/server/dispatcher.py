@@ -140,17 +140,15 @@ class Dispatcher:
 
     async def close(self, request_id: str, status: int, body: bytes) -> tuple[bytes, dict[str, Any] | None]:
         exchange = self._exchanges.pop(request_id, None)
-        if exchange is None:
-            return body, None
-        restored = await self._answers.close(exchange, status, body)
-        return restored, exchange.verdict.as_dict() if exchange.verdict else None
+        if exchange is not None:
+            body = await self._answers.close(exchange, status, body)
+        return body, _verdict(exchange)
 
     async def end(self, request_id: str, end: AnswerEnd) -> dict[str, Any] | None:
         exchange = self._exchanges.pop(request_id, None)
-        if exchange is None:
-            return None
-        await self._answers.end(exchange, end)
-        return exchange.verdict.as_dict() if exchange.verdict else None
+        if exchange is not None:
+            await self._answers.end(exchange, end)
+        return _verdict(exchange)
 
     async def edit(self, request_id: str, edited: bytes) -> ForwardedRequest:
         exchange = self._exchanges.get(request_id)
@@ -168,3 +166,7 @@ class Dispatcher:
         """Records every request under way as cancelled."""
         for request_id in list(self._exchanges):
             self.fail(request_id, "cancelled")
+
+
+def _verdict(exchange: Exchange | None) -> dict[str, Any] | None:
+    return exchange.verdict.as_dict() if exchange is not None and exchange.verdict else None

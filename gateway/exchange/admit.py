@@ -92,16 +92,9 @@ class Admission:
             check_media_type(_header(call, b"content-type"))
         source, body = self._parse(call)
         destination = self.destination_for(wire, body, call.path, call.fields, caller)
+        streams = self._settings.streaming
         return Exchange(
-            call.request_id,
-            wire,
-            caller,
-            destination,
-            body,
-            path,
-            source=source if call.editable and body else None,
-            may_stream=self._settings.streaming,
-            annotated=True,
+            call.request_id, wire, caller, destination, body, path, "chat", source, may_stream=streams, annotated=True
         )
 
     def _admit_proxied(self, call: Call, wire: Wire, operation: str) -> Exchange:
@@ -119,8 +112,7 @@ class Admission:
             credentials=PROVIDER_CREDENTIALS,
             forward=self._forward,
         )
-        kept = source if call.editable and body else None
-        return Exchange(call.request_id, wire, caller, destination, body, path, operation, kept, may_stream=True)
+        return Exchange(call.request_id, wire, caller, destination, body, path, operation, source, may_stream=True)
 
     def _admit_other(self, call: Call, path: str) -> Exchange | NativeResponse:
         """Admits a proxied call that no wire knows: drops telemetry, and refuses all bodies but JSON.
@@ -136,23 +128,28 @@ class Admission:
             self._callers.authenticate_proxied(call.path, call.fields)
             return NativeResponse(202, [(b"content-type", b"application/json")], b"{}", route)
         if is_beyond_json(path):
-            raise NotFound(f"{BEYOND_JSON}; `intercept_hosts` can omit the host.", code="unknown_route")
+            message = f"{BEYOND_JSON}; to let it pass unprotected, take the host out of the setting `intercept_hosts`."
+            raise NotFound(message, code="unknown_route")
         kind = _header(call, b"content-type")
         try:
             # AWS's SDKs declare nothing for `invoke`.
             if kind is not None or not is_bedrock(path):
                 check_media_type(kind)
         except UnsupportedMedia:
-            message = "Only JSON can be protected, so this body is refused; `intercept_hosts` can omit its host."
+            message = "Only JSON can be protected; send it, or take the host out of the setting `intercept_hosts`."
             raise UnsupportedMedia(message, param="Content-Type") from None
         return self._admit_proxied(call, OTHER_JSON, "other")
 
-    def _parse(self, call: Call) -> tuple[bytes, Body]:
-        """Returns the body of a call, decoded and parsed. That of a call that reads something may be empty."""
+    def _parse(self, call: Call) -> tuple[bytes | None, Body]:
+        """Returns the decoded body of a call, if an operator may edit it, and the parsed one.
+
+        That of a call that reads something may be empty.
+        """
         if not call.content and call.method in _READING:
-            return b"", {}
+            return None, {}
         source = decode(call.content, _header(call, b"content-encoding"), self._settings.body_limit_bytes)
-        return source, parse_object(source)
+        body = parse_object(source)
+        return source if call.editable and body else None, body
 
     def destination_for(
         self, wire: Wire, body: Body, path: str, fields: Sequence[Field], caller: Caller

@@ -8,6 +8,7 @@ credentials, since one may be another provider's.
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import unquote_plus
 
@@ -47,109 +48,91 @@ def forwardable(fields: Iterable[Field], forward: frozenset[bytes]) -> list[Fiel
     return [(name, value) for name, value in fields if name.lower() in allowed and _CONTROL.search(value) is None]
 
 
-def forwarded_headers(
-    destination: Destination,
-    protector: Protector,
-    policy: Policy,
-    mode: PrivacyMode = PrivacyMode.STANDARD,
-    hidden: Iterable[str] = (),
-    *,
-    patterns: Protector | None = None,
-    remember_for: str | None = None,
-) -> list[Field]:
-    """Returns the header fields to forward with a body in which the values `hidden` were hidden.
+@dataclass(frozen=True)
+class HeadSearch:
+    """Searches the heads of calls under a policy. What the caller `remember_for` sent before is not searched again.
 
     `patterns` searches paths and credentials, whose words are names of models and deployments, not of people.
-
-    Raises BadRequest for a path or query with private text, for a credential header that holds something else, and for
-    credentials that differ.
     """
-    patterns = patterns or protector
-    values = [value for value in hidden if len(value) >= _SHORTEST_VALUE]
-    path = "" if destination.path in _PLAIN_PATHS else destination.path
-    for where, text, search in (("path", path, patterns), ("query", destination.query, protector)):
-        if not clean(text, search, policy, values, remember_for=remember_for):
-            message = (
-                f"The {where} of the request holds private text, and nothing was sent; remove it from the {where}."
-            )
-            raise BadRequest(message, param=where)
-    sent = _harmless_fields(destination, protector, policy, mode, values, remember_for)
-    sent += [(b"content-type", b"application/json"), (b"accept-encoding", b"identity")]
-    if destination.credential is not None:
-        return [*sent, destination.credential]
-    return sent + _own_credentials(destination, policy, patterns)
 
+    policy: Policy
+    protector: Protector
+    patterns: Protector
+    remember_for: str | None = None
 
-def _harmless_fields(
-    destination: Destination,
-    protector: Protector,
-    policy: Policy,
-    mode: PrivacyMode,
-    values: Sequence[str],
-    remember_for: str | None,
-) -> list[Field]:
-    """Returns the fields that may be forwarded and hold nothing private."""
-    candidates = forwardable(destination.fields, destination.forward)
-    block = [_text_field(name.lower(), value) for name, value in candidates]
-    found = protector.find([block], policy, mode, remember_for=remember_for)[0]
-    texts = [field.texts[0] for field in block]
-    is_quoting = _contains_any(texts, values, remember_for)
-    return [
-        field
-        for field, text, spans in zip(candidates, texts, found.spans, strict=True)
-        if not spans and not (is_quoting and _contains_any([text], values))
-    ]
+    def forwarded_headers(
+        self, destination: Destination, hidden: Iterable[str] = (), mode: PrivacyMode = PrivacyMode.STANDARD
+    ) -> list[Field]:
+        """Returns the header fields to forward with a body in which the values `hidden` were hidden.
 
+        Raises BadRequest for a path or query with private text, for a credential header that holds something else, and
+        for credentials that differ.
+        """
+        values = [value for value in hidden if len(value) >= _SHORTEST_VALUE]
+        path = "" if destination.path in _PLAIN_PATHS else destination.path
+        for where, text, search in (("path", path, self.patterns), ("query", destination.query, self.protector)):
+            if not self.is_clean(text, search, values):
+                problem = f"The {where} of the request holds private text, and nothing was sent"
+                raise BadRequest(f"{problem}; remove it from the {where}.", param=where)
+        sent = self._harmless(destination, values, mode)
+        sent += [(b"content-type", b"application/json"), (b"accept-encoding", b"identity")]
+        if destination.credential is not None:
+            return [*sent, destination.credential]
+        return sent + self._credentials(destination)
 
-def _own_credentials(destination: Destination, policy: Policy, patterns: Protector) -> list[Field]:
-    """Returns the client's credentials for the destination. Raises BadRequest unless they are that, and the same."""
-    given = [(name, value) for name, value in destination.fields if name.lower() in destination.credentials]
-    if len({value.strip().rpartition(b" ")[2] for _, value in given}) > 1:
-        raise BadRequest("Two different credentials were sent; send only the one that the provider reads.")
-    for name, value in given:
-        _check_credential(name.lower().decode("ascii"), value, patterns, policy)
-    return given
+    def is_clean(self, text: str, search: Protector, values: Sequence[str] = ()) -> bool:
+        """Tells whether a path, query or name holds nothing that the policy hides, in any percent-encoding.
 
+        Searches each part, and the digits of all parts together. It may not hold any of `values` either.
+        """
+        if not text:
+            return True
+        forms = [_decoded(text.encode("utf-8", "surrogateescape"))]
+        for _ in range(_MAX_DECODINGS):
+            forms.append(unquote_plus(forms[-1]))
+        # Bytes that are not valid UTF-8 are read as Latin-1, like those that are not encoded.
+        forms += [unquote_plus(form, "latin-1") for form in forms if "%" in form]
+        parts = [_PARTS.split(form) for form in forms]
+        forms += [part for each in parts for part in each]
+        # A number may be split over the parts.
+        forms += [" ".join(part for part in each if part.isdigit()) for each in parts]
+        forms = [form for form in dict.fromkeys(forms) if form]
+        block = [TextField(None, None, form) for form in forms]
+        found = search.find([block], self.policy, PrivacyMode.STANDARD, remember_for=self.remember_for)
+        return not any(found[0].spans) and not _contains_any(forms, values)
 
-def clean(
-    text: str,
-    protector: Protector,
-    policy: Policy,
-    values: Sequence[str] = (),
-    *,
-    remember_for: str | None = None,
-) -> bool:
-    """Tells whether a path, query or name holds nothing that the policy hides, in any percent-encoding.
+    def _harmless(self, destination: Destination, values: Sequence[str], mode: PrivacyMode) -> list[Field]:
+        """Returns the fields that may be forwarded and hold nothing private."""
+        candidates = forwardable(destination.fields, destination.forward)
+        block = [_text_field(name.lower(), value) for name, value in candidates]
+        found = self.protector.find([block], self.policy, mode, remember_for=self.remember_for)[0]
+        texts = [field.texts[0] for field in block]
+        is_quoting = _contains_any(texts, values, self.remember_for)
+        return [
+            field
+            for field, text, spans in zip(candidates, texts, found.spans, strict=True)
+            if not spans and not (is_quoting and _contains_any([text], values))
+        ]
 
-    Searches each part, and the digits of all parts together. It may not hold any of `values` either.
-    """
-    if not text:
-        return True
-    forms = [_decoded(text.encode("utf-8", "surrogateescape"))]
-    for _ in range(_MAX_DECODINGS):
-        forms.append(unquote_plus(forms[-1]))
-    # Bytes that are not valid UTF-8 are read as Latin-1, like those that are not encoded.
-    forms += [unquote_plus(form, "latin-1") for form in forms if "%" in form]
-    parts = [_PARTS.split(form) for form in forms]
-    forms += [part for each in parts for part in each]
-    # A number may be split over the parts.
-    forms += [" ".join(part for part in each if part.isdigit()) for each in parts]
-    forms = [form for form in dict.fromkeys(forms) if form]
-    block = [TextField(None, None, form) for form in forms]
-    if any(protector.find([block], policy, PrivacyMode.STANDARD, remember_for=remember_for)[0].spans):
-        return False
-    return not _contains_any(forms, values)
+    def _credentials(self, destination: Destination) -> list[Field]:
+        """Returns the client's credentials for a destination. Raises BadRequest unless they are that, and the same."""
+        given = [(name, value) for name, value in destination.fields if name.lower() in destination.credentials]
+        if len({value.strip().rpartition(b" ")[2] for _, value in given}) > 1:
+            raise BadRequest("Two different credentials were sent; send only the one that the provider reads.")
+        for name, value in given:
+            if not self._is_credential(value):
+                shown = name.lower().decode("ascii")
+                message = f"The header `{shown}` holds something other than a credential; send the credential alone."
+                raise BadRequest(message, param=shown)
+        return given
 
-
-def _check_credential(name: str, value: bytes, patterns: Protector, policy: Policy) -> None:
-    match = _CREDENTIAL.match(value.strip())
-    if match is not None:
-        secret = match[1].decode("ascii")
-        found = patterns.find([[TextField(None, None, secret)]], policy, PrivacyMode.STANDARD, block=False)[0]
-        if all(group_of(span.type, patterns.types) == "secret" for span in found.spans[0]):
-            return
-    message = f"The header `{name}` holds something other than a credential; send the credential alone."
-    raise BadRequest(message, param=name)
+    def _is_credential(self, value: bytes) -> bool:
+        match = _CREDENTIAL.match(value.strip())
+        if match is None:
+            return False
+        block = [TextField(None, None, match[1].decode("ascii"))]
+        found = self.patterns.find([block], self.policy, PrivacyMode.STANDARD, block=False)[0]
+        return all(group_of(span.type, self.patterns.types) == "secret" for span in found.spans[0])
 
 
 def _contains_any(texts: Sequence[str], values: Sequence[str], remember_for: str | None = None) -> bool:

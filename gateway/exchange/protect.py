@@ -11,13 +11,13 @@ from gateway.auth.quotas import Quotas
 from gateway.errors import BadRequest, NotFound
 from gateway.exchange.destination import Destination
 from gateway.exchange.earlier_answers import EarlierAnswers
-from gateway.exchange.header_policy import clean, forwarded_headers
+from gateway.exchange.header_policy import HeadSearch
 from gateway.exchange.permissions import check_call, check_form, check_opaque, refusal
 from gateway.exchange.records import Records, described
 from gateway.exchange.state import Exchange
 from gateway.http.strict_json import dump
 from gateway.http.types import Field
-from gateway.models import Caller, PrivacyMode
+from gateway.models import Caller
 from gateway.placeholders import Placeholders, conversation_key
 from gateway.policy.model import Policy
 from gateway.policy.registry import PolicyRegistry
@@ -115,13 +115,15 @@ class Protection:
     async def _hide(self, exchange: Exchange, conversation: Conversation) -> None:
         """Hides private values in the texts, and searches the head of the call for them."""
         policy, destination, placeholders = exchange.policy, exchange.destination, exchange.placeholders
+        head = HeadSearch(policy, self.protector, self._patterns, exchange.caller.remembered_as)
 
         def job() -> tuple[Protected, Assessment, list[Field]]:
             # The model's name is forwarded unchanged.
-            if not clean(destination.model, self._patterns, policy, remember_for=exchange.caller.remembered_as):
+            if not head.is_clean(destination.model, self._patterns):
                 raise BadRequest("`model` is not the name of a model.", param="model")
             protected, assessment = self.hide(conversation, policy, placeholders, exchange.caller, advice=False)
-            return protected, assessment, self._headers(exchange, conversation)
+            hidden = [entry.value for entry in placeholders.entries()]
+            return protected, assessment, head.forwarded_headers(destination, hidden, conversation.privacy_mode)
 
         found = await self.work(job, exchange.caller, conversation.texts(), destination)
         exchange.protected, exchange.assessment, exchange.headers = found
@@ -130,20 +132,9 @@ class Protection:
     async def forwarded_headers(self, exchange: Exchange) -> list[Field]:
         """Returns the header fields of a call without text. Raises BadRequest."""
         exchange.policy = self.policy(None, exchange.caller)
-        job = partial(self._headers, exchange)
+        head = HeadSearch(exchange.policy, self.protector, self._patterns, exchange.caller.remembered_as)
+        job = partial(head.forwarded_headers, exchange.destination)
         return await self.work(job, exchange.caller, destination=exchange.destination)
-
-    def _headers(self, exchange: Exchange, conversation: Conversation | None = None) -> list[Field]:
-        hidden = [entry.value for entry in exchange.placeholders.entries()] if conversation else []
-        return forwarded_headers(
-            exchange.destination,
-            self.protector,
-            exchange.policy,
-            conversation.privacy_mode if conversation else PrivacyMode.STANDARD,
-            hidden,
-            patterns=self._patterns,
-            remember_for=exchange.caller.remembered_as,
-        )
 
     async def work[T](
         self,

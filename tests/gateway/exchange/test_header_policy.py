@@ -8,7 +8,7 @@ import pytest
 from gateway.auth.credentials import PROVIDER_CREDENTIALS
 from gateway.errors import BadRequest
 from gateway.exchange.destination import Destination
-from gateway.exchange.header_policy import clean, forwarded_headers
+from gateway.exchange.header_policy import HeadSearch
 from gateway.policy.model import Policy
 from gateway.protection.protector import Protector
 from tests.tables import table
@@ -33,7 +33,7 @@ def cross(
     destination = Destination(
         "", fields=fields, credential=credential, credentials=credentials, forward=frozenset(forward)
     )
-    crossing = forwarded_headers(destination, protector, policy)
+    crossing = HeadSearch(policy, protector, protector).forwarded_headers(destination)
     assert len({name.lower() for name, _ in crossing}) == len(crossing), "no header may cross twice"
     return {name.lower(): value for name, value in crossing}
 
@@ -85,7 +85,7 @@ def test_a_header_is_searched_in_every_encoding(protector: Protector, policy: Po
 @pytest.mark.parametrize("dress", dressed("Zzyzxqwv47110815"))
 def test_values_of_the_body_are_searched_in_every_encoding(protector: Protector, policy: Policy, dress: str) -> None:
     destination = Destination("", fields=[(b"X-Title", dressed("Zzyzxqwv47110815")[dress])])
-    crossing = forwarded_headers(destination, protector, policy, hidden=["zzyzxqwv47110815"])
+    crossing = HeadSearch(policy, protector, protector).forwarded_headers(destination, hidden=["zzyzxqwv47110815"])
     assert dict(crossing) == WRITTEN
 
 
@@ -115,7 +115,7 @@ def test_a_header_is_searched_after_its_name(protector: Protector, policy: Polic
 
 def test_a_header_with_a_hidden_value_of_the_body_stays(protector: Protector, policy: Policy) -> None:
     destination = Destination("", fields=[(b"X-Title", b"Letter for Kestrel"), (b"X-Request-Id", b"none")])
-    crossing = forwarded_headers(destination, protector, policy, hidden=["kestrel", "ab"])
+    crossing = HeadSearch(policy, protector, protector).forwarded_headers(destination, hidden=["kestrel", "ab"])
     assert {name for name, _ in crossing} == {b"X-Request-Id", *WRITTEN}
 
 
@@ -193,26 +193,26 @@ QUERIES: dict[str, bool] = CASES["queries"] | {f"x={quote(value)}": False for va
 
 @pytest.mark.parametrize(("query", "is_clean"), QUERIES.items())
 def test_a_query_is_clean_or_not(protector: Protector, policy: Policy, query: str, is_clean: bool) -> None:
-    assert clean(query, protector, policy) is is_clean
+    assert HeadSearch(policy, protector, protector).is_clean(query, protector) is is_clean
 
 
 def test_a_call_with_a_private_query_goes_nowhere(protector: Protector, policy: Policy) -> None:
     with pytest.raises(BadRequest) as refused:
-        forwarded_headers(Destination("", query="who=anna%2540acme.test"), protector, policy)
+        HeadSearch(policy, protector, protector).forwarded_headers(Destination("", query="who=anna%2540acme.test"))
     assert refused.value.param == "query"
     assert "anna" not in str(refused.value)
 
 
 @pytest.mark.parametrize("path", CASES["the_paths_of_providers_are_sent"])
 def test_the_paths_of_providers_are_sent(protector: Protector, policy: Policy, path: str) -> None:
-    forwarded_headers(Destination("", path=path), protector, policy)
+    HeadSearch(policy, protector, protector).forwarded_headers(Destination("", path=path))
 
 
 @pytest.mark.parametrize("value", [value for value in dressed(CARD).values() if value.isascii()])
 @pytest.mark.parametrize("path", ["/openai/deployments/{}/chat/completions", "/v1/models/{}", "/{}/chat/completions"])
 def test_a_path_with_private_text_goes_nowhere(protector: Protector, policy: Policy, path: str, value: bytes) -> None:
     with pytest.raises(BadRequest) as refused:
-        forwarded_headers(Destination("", path=path.format(value.decode())), protector, policy)
+        HeadSearch(policy, protector, protector).forwarded_headers(Destination("", path=path.format(value.decode())))
     assert refused.value.param == "path"
     assert CARD not in str(refused.value)
 
@@ -220,7 +220,7 @@ def test_a_path_with_private_text_goes_nowhere(protector: Protector, policy: Pol
 @pytest.mark.parametrize("path", ["/v1/models/4539/5787/6362/1486", "/openai/4539/5787/6362/1486/chat/completions"])
 def test_a_number_that_is_split_over_a_path_goes_nowhere(protector: Protector, policy: Policy, path: str) -> None:
     with pytest.raises(BadRequest):
-        forwarded_headers(Destination("", path=path), protector, policy)
+        HeadSearch(policy, protector, protector).forwarded_headers(Destination("", path=path))
 
 
 @pytest.mark.parametrize("place", ["path", "query"])
@@ -229,4 +229,4 @@ def test_an_address_that_repeats_what_is_hidden_in_the_body_goes_nowhere(
 ) -> None:
     destination = Destination("", **{place: "/openai/deployments/kestrel-project/chat/completions"})  # type: ignore[arg-type]
     with pytest.raises(BadRequest):
-        forwarded_headers(destination, protector, policy, hidden=["Kestrel"])
+        HeadSearch(policy, protector, protector).forwarded_headers(destination, hidden=["Kestrel"])

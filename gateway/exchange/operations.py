@@ -16,7 +16,7 @@ from gateway.policy.document import SessionDocument
 from gateway.policy.model import Policy
 from gateway.protection.protector import Protected
 from gateway.receipts.records import Receipt, attach_to_errors
-from gateway.sharding.splitter import Sharded, shard
+from gateway.sharding.splitter import MOST_COMPARTMENTS, Sharded, shard
 from gateway.text.fields import MessageField, TextField
 from gateway.text.token_estimate import estimate
 from gateway.vault import OpenSession, Vault
@@ -181,8 +181,8 @@ class Operations:
         policy = self._protection.policy(question.policy_id, caller)
         session = await self._session(policy, caller, ttl_seconds)
         conversation = question.conversation()
-        bounds = {} if max_compartments is None else {"max_compartments": max_compartments}
-        job = partial(self._divide, question.text, conversation, policy, caller, session.placeholder_key, bounds)
+        most = MOST_COMPARTMENTS if max_compartments is None else max_compartments
+        job = partial(self._divide, conversation, policy, caller, session.placeholder_key, most)
         with described(conversation, policy, self._protection.protector.types):
             sharded, protected, assessment = await self._protection.work(job, caller, [question.text])
         content = dump([each.protected_text for each in sharded.compartments])
@@ -196,21 +196,14 @@ class Operations:
         )
 
     def _divide(
-        self,
-        text: str,
-        conversation: Conversation,
-        policy: Policy,
-        caller: Caller,
-        session_key: bytes,
-        bounds: dict[str, int],
+        self, conversation: Conversation, policy: Policy, caller: Caller, session_key: bytes, max_compartments: int
     ) -> tuple[Sharded, Protected, Assessment]:
         """Divides and assesses a text. Blocks: a job for `work`."""
-        mode, types = conversation.privacy_mode, self._protection.protector.types
-        (found,) = self._protection.protector.find(conversation.blocks, policy, mode, remember_for=caller.remembered_as)
+        mode, protector, (text,) = conversation.privacy_mode, self._protection.protector, conversation.texts()
+        (found,) = protector.find(conversation.blocks, policy, mode, remember_for=caller.remembered_as)
         (spans,) = found.spans
-        sharded = shard(
-            text, spans, found.kept, types=types, policy=policy, mode=mode, session_key=session_key, **bounds
-        )
+        rules = partial(shard, types=protector.types, policy=policy, mode=mode, session_key=session_key)
+        sharded = rules(text, spans, found.kept, max_compartments=max_compartments)
         urls = [urls_with_placeholders(each.protected_text) for each in sharded.compartments]
         tokens = estimate(text), sum(each.tokens for each in sharded.compartments)
         protected = Protected(list(spans), list(found.kept), urls=frozenset().union(*urls), tokens=tokens)

@@ -210,7 +210,7 @@ def _native_routes() -> APIRouter:
 
     @router.post("/sessions/revoke", **documented("revoke_session", text.RevokeSessionReply))
     async def revoke_session(request: Request, caller: AuthenticatedCaller, body: text.SessionRequest) -> Response:
-        await _container(request).operations.revoke(_credentials(body.session), caller)
+        await _container(request).vault.revoke(*_credentials(body.session), caller)
         revoked = {"session_id": body.session.session_id, "revoked": True}
         return _json({"request_id": request.state.request_id, **revoked})
 

@@ -215,10 +215,6 @@ class Operations:
         rules = self._protection.policy(None, caller).session.within(self._bounds)
         return await self._vault.extend(*credentials, caller, _ttl(rules, ttl_seconds))
 
-    async def revoke(self, credentials: tuple[str, str], caller: Caller) -> None:
-        """Deletes a session and its values permanently."""
-        await self._vault.revoke(*credentials, caller)
-
     async def _session(
         self, policy: Policy, caller: Caller, ttl_seconds: int | None, credentials: tuple[str, str] | None = None
     ) -> OpenSession:

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from math import ceil
 from typing import Any
 
-from mitmproxy import addons, master, options
-from mitmproxy.addons import errorcheck
+from mitmproxy import master
 from mitmproxy.addons.proxyserver import Proxyserver
+from mitmproxy.tools.dump import DumpMaster
 
 from addons.certificate_authority import upstream_authorities
 from addons.options import COMMANDS, REQUIRED, OptionGuard, SealedOptions
@@ -37,14 +37,6 @@ _COLUMNS = ["icon", "method", "path", "status", "comment", "size", "time"]
 _KEPT = _LISTENERS | _OPERATORS | {"errorcheck"}
 
 
-class HeadlessMaster(master.Master):
-    """mitmproxy without a user interface."""
-
-    def __init__(self, opts: options.Options) -> None:
-        super().__init__(opts)
-        self.addons.add(*addons.default_addons(), errorcheck.ErrorCheck())
-
-
 def build_master(settings: Settings, ours: Sequence[object], last: Sequence[object] = ()) -> master.Master:
     """Builds a master that runs `ours` before, and `last` after, every addon that sees flows. Needs an event loop.
 
@@ -67,7 +59,9 @@ def build_master(settings: Settings, ours: Sequence[object], last: Sequence[obje
         "ssl_verify_upstream_trusted_ca": str(upstream_ca) if upstream_ca else None,
     }
     opts = SealedOptions()
-    result: master.Master = QuietWebMaster(opts, settings) if settings.web else HeadlessMaster(opts)
+    result: master.Master = (
+        QuietWebMaster(opts, settings) if settings.web else DumpMaster(opts, with_termlog=False, with_dumper=False)
+    )
     _insert(result, [OptionGuard(fixed), *ours], last)
     opts.update(**{name: value for name, (value, _) in REQUIRED.items() if name in opts}, **fixed)
     if settings.web:

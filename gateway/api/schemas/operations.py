@@ -4,6 +4,8 @@ operations.toml holds the descriptions. `documented` passes one to the route's d
 """
 
 from dataclasses import dataclass
+from itertools import accumulate
+from operator import or_
 from typing import Any
 
 from gateway.api.schemas.errors import responses_for
@@ -12,22 +14,10 @@ from gateway.detection.data_files import read_toml
 SCOPE = "x-svc-scope"
 """Member of an operation in the OpenAPI document: the scope that the key needs. Absent if any key, or none, will do."""
 
-_OPEN = frozenset(
-    {
-        *("internal_error", "invalid_request", "method_not_allowed", "body_too_large", "store_unavailable"),
-        *("gateway_unavailable", "stopping"),
-    }
-)
-_ANY = _OPEN | {
-    *("unauthorized", "key_expired", "rate_limited", "quota_exceeded", "upgrade_refused"),
-    "validation_error",
-}
-_BODY = _ANY | {
-    *("invalid_json", "invalid_encoding", "unsupported_media_type", "unsupported_encoding", "overloaded"),
-}
-_TEXT = _BODY | {"policy_not_found", "policy_not_permitted", "detection_failed", "detection_timeout"}
-_SESSION = _TEXT | {"blocked_by_policy", "conflict", "session_expired"}
-_COMMON = {"open": _OPEN, "any": _ANY, "body": _BODY, "text": _TEXT, "session": _SESSION}
+_TABLE = read_toml(__file__)
+# Each group has the codes of those before it, too.
+_GROUPS: dict[str, frozenset[str]] = {name: frozenset(codes.split()) for name, codes in _TABLE.pop("common").items()}
+_COMMON = dict(zip(_GROUPS, accumulate(_GROUPS.values(), or_), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +62,6 @@ def _operation(row: dict[str, Any]) -> Operation:
     return Operation(**row, errors=errors)
 
 
-_TABLE = read_toml(__file__)
 OPERATIONS = {name: _operation(row) for name, row in _TABLE.items()}
 
 

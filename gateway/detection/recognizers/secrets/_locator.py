@@ -76,11 +76,11 @@ def table(name: str, finders: Mapping[str, Finder] | None = None) -> FunctionRec
     for rule in data.rules:
         finder = (finders or {})[rule.find] if rule.find else _finder(rule, entries)
         by_prefilter.setdefault(_regex(rule.prefilter or rule.lead, entries), []).append(finder)
-    behind = tuple(by_prefilter.values())
+    finders_of = tuple(by_prefilter.values())
 
     def find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
         for hit in hits:
-            for finder in behind[hit]:
+            for finder in finders_of[hit]:
                 yield from finder(normalized)
 
     return FunctionRecognizer(

@@ -102,11 +102,11 @@ def _assignments(data: bytes) -> Iterator[_Assignment]:
 
 def _last_of_repeated(data: bytes, first: int, at: int) -> int:
     """Returns where the last of `token: token: token: …` begins, the only one that can have a value."""
-    behind = at + (data[at] in _QUOTES)
-    said = data[first:behind]
-    if data.startswith(said * _OFTEN, behind):
-        while data.startswith(said, behind):
-            first, behind = behind, behind + len(said)
+    after = at + (data[at] in _QUOTES)
+    said = data[first:after]
+    if data.startswith(said * _OFTEN, after):
+        while data.startswith(said, after):
+            first, after = after, after + len(said)
     return first
 
 

@@ -10,12 +10,7 @@ from tests.tables import table
 
 CASES = table(__file__)
 
-MAP: dict[str, Any] = {
-    "claims": {"NAME": {"common": "PERSON", "action": "redact"}, "*": {"common": "OTHER", "action": "keep"}},
-    "claims_2024": {"EMAIL_ADDRESS": {"common": "EMAIL", "action": "optional"}},
-    "tokens": {"*": {"common": "SECRET", "action": "redact"}, "nif": {"common": "NATIONAL_ID", "action": "redact"}},
-    "findings": {"MY_NUMBER": "OTHER"},
-}
+MAP: dict[str, Any] = CASES["map"]
 
 
 @pytest.mark.parametrize(("file", "section"), CASES["the_section_of_a_file_is_the_longest_name_it_begins_with"])

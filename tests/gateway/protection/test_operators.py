@@ -77,22 +77,10 @@ def test_no_result_looks_like_a_placeholder(action: Action, type_name: str, valu
         assert not re.search(r"\[[A-Z_]+_[0-9A-Z]{5,}\]", result)
 
 
-SAMPLES = {
-    "EMAIL_ADDRESS": "jane.doe@example.org",
-    "CREDIT_CARD": "4111 1111 1111 1111",
-    "PERSON": "Ada Lovelace",
-    "DATE_OF_BIRTH": "12 May 1984",
-    "AGE": "42 years old",
-    "IP_ADDRESS": "203.0.113.77",
-    "POSTAL_CODE": "02139",
-    "API_KEY": "sk" + "-proj-abcdef",
-}
-
-
 @pytest.mark.parametrize("action", ONE_WAY)
 @pytest.mark.parametrize("type_name", TYPES)
 def test_nothing_passes_unchanged_and_the_same_gives_the_same(action: Action, type_name: str) -> None:
-    value = SAMPLES[type_name]
+    value = CASES["samples"][type_name]
     result = apply(action, type_name, value)
     assert value not in result
     assert result == apply(action, type_name, value)

@@ -4,6 +4,7 @@ import re
 from functools import cache
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -24,17 +25,9 @@ from tests.gateway.sharding.documents import Document, documents
 
 POLICIES = Path(__file__).parents[3] / "policies"
 KEY = bytes(range(32))
-TYPES = {
-    name: EntityType(name, group, "")
-    for name, group in {
-        "PERSON": "person",
-        "DATE_OF_BIRTH": "person",
-        "EMAIL_ADDRESS": "contact",
-        "PHONE_NUMBER": "contact",
-        "IBAN_CODE": "financial",
-        "LOCATION": "address",
-    }.items()
-}
+GROUPS = {"PERSON": "person", "DATE_OF_BIRTH": "person", "EMAIL_ADDRESS": "contact", "PHONE_NUMBER": "contact"}
+GROUPS |= {"IBAN_CODE": "financial", "LOCATION": "address"}
+TYPES = {name: EntityType(name, group, "") for name, group in GROUPS.items()}
 OPEN = RestoreScope("always", frozenset())
 DOCUMENTS = list(documents())
 ALL = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
@@ -45,17 +38,9 @@ def policy(name: str = "default") -> Policy:
     return PolicyRegistry(POLICIES).get(name)
 
 
-def divide(text: str, spans: list[Span], kept: list[Entity] | None = None, *, key: bytes = KEY, **more: int) -> Sharded:
-    return shard(
-        text,
-        spans,
-        kept or [],
-        types=TYPES,
-        policy=policy(),
-        mode=PrivacyMode.STANDARD,
-        session_key=key,
-        **more,
-    )
+def divide(text: str, spans: list[Span], kept: list[Entity] | None = None, *, key: bytes = KEY, **more: Any) -> Sharded:
+    settings: dict[str, Any] = {"types": TYPES, "policy": policy(), "mode": PrivacyMode.STANDARD}
+    return shard(text, spans, kept or [], **settings, session_key=key, **more)
 
 
 @cache

@@ -64,15 +64,7 @@ def test_a_secret_that_only_its_sibling_announces_is_hidden(
     assert secret not in json.dumps(body)
 
 
-@pytest.mark.parametrize(
-    ("identifier", "hidden"),
-    [
-        ({"type": {"coding": [{"code": "MR"}]}, "value": "48213"}, True),
-        ({"value": "48213", "type": {"text": "Medical record number"}}, True),
-        ({"system": "https://south.example/mrn", "value": 48213}, True),
-        ({"type": {"coding": [{"code": "FILL"}]}, "value": "48213"}, False),
-    ],
-)
+@pytest.mark.parametrize(("identifier", "hidden"), CASES["the_kind_of_an_identifier_is_read_in_a_document"])
 def test_the_kind_of_an_identifier_is_read_in_a_document(
     protector: Protector, policy: Policy, identifier: dict[str, Any], hidden: bool
 ) -> None:

@@ -63,12 +63,7 @@ class TestRoom:
         clients.remove(four.id)
         clients.make_room(one, "a", 60)
 
-    def test_a_key_may_always_send_one(self) -> None:
-        clients = Clients(room=400)
-        (one,) = self.connected(clients, 1)
-        clients.make_room(one, "a", 1000)
-
-    def test_all_keys_together_have_all_of_it(self) -> None:
+    def test_all_keys_together_have_all_of_it_and_a_key_may_always_send_one(self) -> None:
         clients = Clients(room=400)
         states = self.connected(clients, 5)
         for state, owner in zip(states, "abcd", strict=False):
@@ -76,3 +71,5 @@ class TestRoom:
         with pytest.raises(Unavailable) as refused:
             clients.make_room(states[-1], "e", 1)
         assert (refused.value.code, refused.value.retry_after) == ("overloaded", 5)
+        clients = Clients(room=400)
+        clients.make_room(*self.connected(clients, 1), "a", 1000)

@@ -78,23 +78,18 @@ def test_a_program_gets_the_gateways_key_and_none_of_its_secrets() -> None:
     assert found == {"MINE": "k", "PATH": "p", "OPENAI_BASE_URL": "u", **keys}
 
 
-def test_a_silent_gateway_is_named(installed: Command) -> None:
-    assert installed("exec", "--proxy-port", free_port(), "true") == (1, "")
-    assert "does not listen" in installed.errors
-
-
-def test_a_missing_program_is_named(installed: Command, listener: int) -> None:
-    assert installed("exec", "--proxy-port", listener, "no-such-program") == (127, "")
-    assert "no such program" in installed.errors
-
-
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("words", "status", "message"),
     [
-        (("--key-env", "PATH"), "the proxy needs the provider's key, not the gateway's"),
-        (("--key-env", "NOT_SET", "--through", "gateway"), "the variable NOT_SET is not set"),
+        (("--proxy-port", "FREE", "true"), 1, "does not listen"),
+        (("--proxy-port", "LISTENER", "no-such-program"), 127, "no such program"),
+        (("--key-env", "PATH", "true"), 2, "the proxy needs the provider's key, not the gateway's"),
+        (("--key-env", "NOT_SET", "--through", "gateway", "true"), 2, "the variable NOT_SET is not set"),
     ],
 )
-def test_an_unusable_key_is_refused(installed: Command, words: tuple[str, ...], message: str) -> None:
-    assert installed("exec", *words, "true") == (2, "")
+def test_failures_are_named(
+    installed: Command, listener: int, words: tuple[str, ...], status: int, message: str
+) -> None:
+    ports = {"FREE": str(free_port()), "LISTENER": str(listener)}
+    assert installed("exec", *(ports.get(word, word) for word in words)) == (status, "")
     assert message in installed.errors

@@ -32,16 +32,13 @@ def test_no_one_else_can_read_the_file_at_any_time(tmp_path: Path, monkeypatch: 
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_link_is_replaced_and_not_followed(tmp_path: Path) -> None:
+def test_a_link_is_replaced_and_a_folder_is_a_problem_of_the_settings(tmp_path: Path) -> None:
     path, target = tmp_path / "a.key", tmp_path / "target"
     path.symlink_to(target)
     write_secret(path, "the secret")
     assert not path.is_symlink()
     assert not target.exists()
-
-
-def test_a_file_that_cannot_be_written_is_a_problem_of_the_settings(tmp_path: Path) -> None:
-    path = tmp_path / "a.key"
+    path.unlink()
     path.mkdir()
     with pytest.raises(SettingsError) as refused:
         write_secret(path, "the secret")

@@ -21,14 +21,14 @@ def taken(queue: FairQueue[str, str], count: int) -> list[str]:
     return found
 
 
-def test_keys_take_turns() -> None:
+def test_keys_take_turns_until_the_end() -> None:
     queue = FairQueue[str, str](1)
-    for number in range(3):
-        queue.put(f"a{number}", "a", 10)
-    queue.put("b0", "b", 10)
-    queue.put("c0", "c", 10)
+    for name in ("a0", "a1", "a2", "b0", "c0"):
+        queue.put(name, name[0], 10)
+    queue.close()
     assert sorted(taken(queue, 3)) == ["a0", "b0", "c0"]
     assert taken(queue, 2) == ["a1", "a2"]
+    assert queue.get() is None
 
 
 def test_a_new_key_comes_before_the_backlog_of_another() -> None:
@@ -69,14 +69,6 @@ def test_a_large_job_waits_for_its_place_and_small_ones_pass() -> None:
     assert queue.get() == "small"
     threading.Timer(0.05, queue.done, ["large 1"]).start()
     assert queue.get() == "large 2"
-
-
-def test_the_end() -> None:
-    queue = FairQueue[str, str](1)
-    queue.put("a", "a", 10)
-    queue.close()
-    assert queue.get() == "a"
-    assert queue.get() is None
 
 
 @pytest.mark.parametrize("seed", range(5))

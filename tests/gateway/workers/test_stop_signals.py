@@ -46,10 +46,14 @@ def test_only_a_terminal_that_was_closed_stops_it(
     assert called((signal.SIGHUP, signal.SIGTERM, signal.SIGINT)) == [hangup, signal.SIGTERM, signal.SIGINT]
 
 
-def test_a_hangup_that_nohup_has_ignored_stays_ignored() -> None:
+def test_a_hangup_that_nohup_has_ignored_stays_ignored_and_all_are_in_other_processes() -> None:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    assert called((signal.SIGHUP,)) == []
+    calls = called((signal.SIGHUP,))
     assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    ignore_stop_signals()
+    for number in (*STOP_SIGNALS, signal.SIGHUP):
+        os.kill(os.getpid(), number)
+    assert calls == []
 
 
 def test_a_hangup_alone_can_be_handled(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,14 +65,6 @@ def test_a_hangup_alone_can_be_handled(monkeypatch: pytest.MonkeyPatch) -> None:
     os.kill(os.getpid(), signal.SIGHUP)
     assert calls == [signal.SIGHUP]
     assert signal.getsignal(signal.SIGTERM) is before
-
-
-def test_processes_that_end_with_another_ignore_them_all() -> None:
-    calls = called(())
-    ignore_stop_signals()
-    for number in (*STOP_SIGNALS, signal.SIGHUP):
-        os.kill(os.getpid(), number)
-    assert calls == []
 
 
 def test_no_terminal_is_found_if_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -72,4 +72,5 @@ class TestRoom:
             clients.make_room(states[-1], "e", 1)
         assert (refused.value.code, refused.value.retry_after) == ("overloaded", 5)
         clients = Clients(room=400)
-        clients.make_room(*self.connected(clients, 1), "a", 1000)
+        (one,) = self.connected(clients, 1)
+        clients.make_room(one, "a", 1000)

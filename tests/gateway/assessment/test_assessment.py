@@ -165,7 +165,7 @@ def test_risk_grows_with_number_and_density_and_levels_off() -> None:
     few, many, crowd = (judge(["{{EMAIL_ADDRESS|a@b.example}} " * count]).risk for count in (3, 30, 300))
     assert few.score < many.score < crowd.score < 100
     assert any("30 findings" in reason for reason in many.reasons)
-    assert any("densely" in reason for reason in many.reasons)
+    assert any("close together" in reason for reason in many.reasons)
     thin = judge([("{{EMAIL_ADDRESS|a@b.example}} " + "and nothing more to tell about it. " * 40) * 30]).risk
     assert thin.score < many.score
 

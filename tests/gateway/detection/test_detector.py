@@ -90,11 +90,14 @@ def test_only_recognizers_whose_prefilter_matches_run_and_each_once() -> None:
     assert (digits.runs, names.runs) == (1, 1)
 
 
+HOSTILE = ("a@", "1", "4 1 1 1 ", "abcDEF123+/", "-----BEGIN ", "password=", "é\u200b", "http://", "::")
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(("unit", "times"), CASES["hostile"].values(), ids=CASES["hostile"])
-def test_hostile_repetition_ends_and_finds_no_more_than_it_should(detector: Detector, unit: str, times: int) -> None:
+@pytest.mark.parametrize("unit", HOSTILE)
+def test_hostile_repetition_ends_and_finds_no_more_than_it_should(detector: Detector, unit: str) -> None:
     """Each of these makes a backtracking engine, or a search that starts over, hang for hours."""
-    assert len(detector.detect(unit * times)) <= 1
+    assert len(detector.detect(unit * (200_000 // len(unit)))) <= 1
 
 
 def test_text_without_anything_private_yields_nothing(detector: Detector) -> None:

@@ -113,7 +113,7 @@ class Settings(BaseSettings):
     intercept_also: HostPatterns = ()
     """Hosts to decrypt in addition to `intercept_hosts`."""
     unprotected_hosts: Literal["refuse", "tunnel"] = "refuse"
-    """What the proxy does with known hosts of models that it cannot protect, such as those of signed-in agents ([the
+    """How the proxy treats known hosts of models that it cannot protect, such as those of signed-in agents ([the
     list](clients.md#hosts-that-are-refused)): `refuse` with 403, or `tunnel` them untouched. Hosts that are intercepted
     are not concerned."""
 
@@ -144,7 +144,7 @@ class Settings(BaseSettings):
     because its clients cannot be changed."""
 
     telemetry: Literal["drop", "protect"] = "drop"
-    """What becomes of known reports that proxy clients send on their own use, such as traces: dropped with 202, or
+    """How known reports that proxy clients send on their own use, such as traces, are treated: dropped with 202, or
     protected as any JSON. They never pass as they are."""
 
     default_policy: str = Field("default", min_length=1)

@@ -203,7 +203,7 @@ def _lenient(text: str, exact: list[Found], vocabulary: Vocabulary, before: str)
     found: list[Found] = []
     low, before, position = 0, fold(before), 0
     while match := begin.search(data, position):
-        # What looks like one of the types, and the beginning of a tag.
+        # A candidate for one of the types, and the beginning of a tag.
         start, end = match.span(1)
         # A rejected candidate may contain the beginning of a placeholder, so the search continues after its first
         # character.

@@ -1,4 +1,4 @@
-"""The content view shows what crossed of a message with its receipt, and is chosen by itself."""
+"""The content view shows the sent message with its receipt, and is chosen by itself."""
 
 import json
 from collections.abc import AsyncIterator

@@ -107,7 +107,7 @@ async def test_no_other_option_can_be_changed_later(tmp_path: Path, web: bool) -
             with pytest.raises(exceptions.OptionsError, match=f"`{name}` is fixed"):
                 built.options.update(**{name: value})
             assert getattr(built.options, name) == before
-    # Those that are missing went with the addons that would have acted on them.
+    # Missing options went with the addons that would have acted on them.
     assert built.options.keys() >= FIXED
 
 

@@ -19,6 +19,6 @@ import_module("gateway.api.app").create_app()  # makes the routes
 import_module("gateway.detection").builtin_detector().check()  # builds the automata, which programs then share
 # Every start reads the authority of the tests three times, and each check of its primes takes 50 ms.
 serialization.load_pem_private_key = partial(serialization.load_pem_private_key, unsafe_skip_rsa_key_validation=True)
-# What is here stays; no collection in a forked process need walk and thereby copy it.
+# All objects so far stay; no collection in a forked process need walk and thereby copy it.
 gc.collect()
 gc.freeze()

@@ -39,10 +39,10 @@ def test_a_table_is_a_recognizer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     found = [(text[one.start : one.end], one.score) for one in recognizer.find(normalize_text(text), [0])]
     assert found == [("Wat3rfall!", 0.7), ("Sunny+4me", 0.7)]
     assert recognizer.prefilters == (r"(?i)\b(?:kw|open[ \t]+[ \t]+sesame)[ \t]*:[ \t]*",)
-    assert [(one.type, one.score, len(one.value)) for one in recognizer.examples] == [
+    assert {(one.type, one.score, len(one.value)) for one in recognizer.examples} == {
         ("PASSWORD", 0.5, 10),
         ("SECRET", 1.0, 32),
-    ]
+    }
     assert recognizer.counter_examples == ("no kw",)
 
 

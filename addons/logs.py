@@ -18,6 +18,7 @@ from typing import Any
 import orjson
 
 from gateway.config.settings import SettingsError
+from gateway.detection.data_files import read_toml
 
 _log = logging.getLogger(__name__)
 
@@ -28,28 +29,30 @@ _PLAIN_SPEAKERS = (
     "mitmproxy.addons.errorcheck",
 )
 _RARE_SECONDS = 10.0
-# Messages about TLS with clients. mitmproxy appends the bytes in place of a ClientHello, or the name asked for.
-_CLIENT_TLS = re.compile(
-    r"Client TLS handshake failed\. (?:Cannot parse ClientHello"
-    r"|The client (?:does not trust|may not trust) the proxy's certificate|The client disconnected)"
-)
+_KNOWN = [(re.compile(beginning, re.DOTALL), words) for beginning, words in read_toml(__file__).items()]
 
 
 class _Record(logging.LogRecord):
-    """A log record that replaces the message of other libraries by its place in their code."""
+    """A log record that replaces the message of other libraries by our words, or by its place in their code."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         foreign = self.name.startswith(("mitmproxy", "tornado", "asyncio", "uvicorn", "httpx", "httpcore", "hpack"))
         if foreign and not self.name.startswith(_PLAIN_SPEAKERS):
-            known = _CLIENT_TLS.match(self.msg) if isinstance(self.msg, str) else None
-            kind = f" ({self.exc_info[0].__name__})" if self.exc_info and self.exc_info[0] else ""
-            self.msg = known[0] if known else f"{self.name} reports a problem at {self.filename}:{self.lineno}{kind}"
-            self.args = ()
+            self.msg, self.args = self._words(), ()
         if self.exc_info and self.exc_info[0]:
             # A traceback ends with the text of the exception, which may hold private text.
             self.exc_info = None
         self.exc_text = None
+
+    def _words(self) -> str:
+        """Returns fixed words for a message, with the type of the exception."""
+        kind = self.exc_info[0].__name__ if self.exc_info and self.exc_info[0] else None
+        known = next((words for beginning, words in _KNOWN if beginning.match(str(self.msg))), None)
+        words = (
+            known or f"{self.name} reports a problem at {self.filename}:{self.lineno} (its text may quote a request)"
+        )
+        return f"{words}: {kind}" if kind else words
 
 
 class _JsonLines(logging.Formatter):

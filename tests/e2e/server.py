@@ -4,6 +4,7 @@ import atexit
 import contextlib
 import itertools
 import os
+import re
 import shutil
 import socket
 import ssl
@@ -87,6 +88,10 @@ class Running:
 
     def output(self) -> str:
         return self.log.read_text(errors="replace")
+
+    def faults(self) -> list[str]:
+        """The lines of the log about errors in the gateway or in the libraries that it uses."""
+        return re.findall(r".*(?: ERROR (?:mitmproxy|asyncio|tornado)|reports a problem).*", self.output())
 
 
 @contextlib.contextmanager

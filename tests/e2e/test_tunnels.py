@@ -1,5 +1,6 @@
 """Tunnels through the proxy, decrypted or not, have the limits of other connections, and one for silence."""
 
+import re
 import socket
 import ssl
 import time
@@ -10,6 +11,7 @@ from contextlib import contextmanager
 import pytest
 
 from tests.e2e.conftest import Gateways
+from tests.e2e.mitmweb import wait_for
 from tests.e2e.raw import (
     connected,
     connection,
@@ -33,7 +35,7 @@ def server(gateways: Gateways) -> Iterator[Running]:
         detection="patterns", body_limit_bytes=limit, head_timeout_seconds="3", tunnel_timeout_seconds="4"
     )
     yield running
-    assert "reports a problem" not in running.output()
+    assert running.faults() == []
 
 
 def test_bytes_sent_before_a_tunnel_is_open_are_not_buffered(server: Running) -> None:
@@ -145,3 +147,18 @@ def test_inside_tls_a_refused_body_is_cut_off(server: Running, tls_upstream: Ups
             secure.sendall(f"{post}Transfer-Encoding: chunked\r\n\r\n".encode())
             cut_off(secure, piece * (1 + 65536 // len(piece)))
             assert status_of(one_answer(secure)) in (400, 413)
+
+
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_a_client_without_the_proxy_s_authority_is_named_in_the_log(
+    server: Running, tls_upstream: Upstream, version: ssl.TLSVersion
+) -> None:
+    """In TLS 1.3 the handshake has ended for the proxy when the client refuses its certificate."""
+    place, before = f"localhost:{tls_upstream.port}", len(server.output())
+    context = ssl.create_default_context()
+    context.maximum_version = version
+    with connection(server.proxy_port) as sock:
+        connected(sock, place)
+        with pytest.raises(ssl.SSLCertVerificationError):
+            context.wrap_socket(sock, server_hostname="localhost")
+    wait_for(lambda: re.search("does not trust the (?:proxy's )?certificate", server.output()[before:]))

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gateway.api.app import create_app
+from gateway.api.openapi import PROVIDER
 from gateway.api.schemas.errors import CODES, ErrorCode
 
 type Schema = Mapping[str, Any]
@@ -41,6 +42,17 @@ present, the gateway uses it and forwards `Authorization` to the upstream.
 
 A client's key gives access to its own receipts and sessions. An operator's key gives access to all receipts, and is
 required to create policies, read the usage meters and run the playground.
+"""
+
+CALLS = """\
+## Calls of providers' APIs
+
+The gateway protects and forwards these calls of [OpenAI's, Anthropic's and Gemini's APIs](wires.md), also below other
+prefixes, and answers the lists of models itself. Bodies, answers and errors are those that the provider documents. Any
+key will do, also where the provider's SDK puts one.
+
+| | API |
+|---|---|
 """
 
 LISTS = """\
@@ -121,21 +133,32 @@ class Page:
     def text(self) -> str:
         """Returns the content of docs/api.md."""
         sections: dict[str, list[str]] = {}
-        for path, methods in self._document["paths"].items():
-            for method, operation in methods.items():
-                section = sections.setdefault(operation["tags"][0], [])
-                section.append(self._operation(method.upper(), path, operation))
+        for method, path, operation in self._all(of_providers=False):
+            section = sections.setdefault(operation["tags"][0], [])
+            section.append(self._operation(method, path, operation))
         operations = "\n".join(f"## {tag}\n\n" + "\n".join(parts) for tag, parts in sections.items())
-        parts = [INTRODUCTION, self._overview(), LISTS, ERRORS, _codes(), operations, self._objects()]
+        parts = [INTRODUCTION, self._overview(), self._calls(), LISTS, ERRORS, _codes(), operations, self._objects()]
         return "\n".join(parts)
 
     def _overview(self) -> str:
         rows = ["## Operations\n", "| | | key |", "|---|---|---|"]
+        for method, path, operation in self._all(of_providers=False):
+            title = f"[{operation['summary']}](#{_anchor(operation['summary'])})"
+            rows.append(f"| `{method} {path}` | {title} | {_key(operation)} |")
+        return "\n".join(rows) + "\n"
+
+    def _calls(self) -> str:
+        calls = (
+            f"| `{method} {path}` | {operation['summary'].partition(':')[0]} |"
+            for method, path, operation in self._all(of_providers=True)
+        )
+        return CALLS + "\n".join(calls) + "\n"
+
+    def _all(self, *, of_providers: bool) -> Iterator[tuple[str, str, Schema]]:
         for path, methods in self._document["paths"].items():
             for method, operation in methods.items():
-                title = f"[{operation['summary']}](#{_anchor(operation['summary'])})"
-                rows.append(f"| `{method.upper()} {path}` | {title} | {_key(operation)} |")
-        return "\n".join(rows) + "\n"
+                if (PROVIDER in operation) == of_providers:
+                    yield method.upper(), path, operation
 
     def _operation(self, method: str, path: str, operation: Schema) -> str:
         lines = [f"### {operation['summary']}\n", f"`{method} {path}` · key: {_key(operation)}\n"]

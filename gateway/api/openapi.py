@@ -13,12 +13,18 @@ from fastapi.responses import HTMLResponse
 from fastapi.routing import APIRoute
 from fastapi.staticfiles import StaticFiles
 
+from gateway.api.model_lists import model_lists
 from gateway.api.schemas.errors import ErrorReply
+from gateway.models import Family
+from gateway.wires.base import Wires
 
 _ASSETS = Path(fastapi_offline.__file__).parent / "static"
 _SCRIPT = re.compile(r"<script>([^<]*)</script>")
+PROVIDER = "x-svc-provider"
+"""Member of an operation that the API of a provider defines: whose."""
 
-
+_APIS: dict[Family, str] = {"openai": "OpenAI", "anthropic": "Anthropic", "gemini": "Gemini"}
+_ANY_KEY: list[dict[str, list[str]]] = [{"bearer": []}, {"key": []}]
 _KEYS = {
     "bearer": {
         "type": "http",
@@ -49,8 +55,43 @@ def _add_keys_and_errors(document: dict[str, Any]) -> dict[str, Any]:
         for operation in methods.values():
             for media in operation.get("requestBody", {}).get("content", {}).values():
                 media["schema"] = _named_schema(media["schema"], operation["operationId"], components["schemas"])
-            operation["security"] = [{"bearer": []}, {"key": []}] if path.startswith("/v1/") else []
+            operation["security"] = _ANY_KEY if path.startswith("/v1/") else []
+    _add_calls_of_providers(document)
     return document
+
+
+def _add_calls_of_providers(document: dict[str, Any]) -> None:
+    """Adds the calls that the wires serve, which are no routes of the application, and the other lists of models."""
+    calls = [(*route, wire.family, wire.stream is not None) for wire in Wires.discover() for route in wire.routes]
+    for route in model_lists().routes:
+        path = str(getattr(route, "path", "")).replace(":path", "")
+        calls.append(("GET", path, "gemini" if "v1beta" in path else "openai", False))
+    for method, path, family, is_streamed in calls:
+        # Some are native operations as well.
+        methods = document["paths"].setdefault(path, {})
+        methods.setdefault(method.lower(), _call_of_provider(method, path, family, is_streamed))
+
+
+def _call_of_provider(method: str, path: str, family: Family, is_streamed: bool) -> dict[str, Any]:
+    anything = {"application/json": {"schema": {"type": "object", "additionalProperties": True}}}
+    streamed = {"text/event-stream": {"schema": {"type": "string"}}} if is_streamed else {}
+    operation: dict[str, Any] = {
+        "operationId": re.sub(r"\W+", "_", f"{method} {path}").strip("_").lower(),
+        "tags": ["Calls of providers' APIs"],
+        "summary": f"{_APIS[family]}: {re.sub(r'^/v1(beta)?', '', path)}",
+        "description": "Body, answer and errors are those of the provider's API. docs/wires.md says what is protected.",
+        PROVIDER: family,
+        "parameters": [
+            {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+            for name in re.findall(r"{(\w+)}", path)
+        ],
+        "responses": {
+            "200": {"description": "Success.", "content": {**anything, **streamed}},
+            "default": {"description": "An error in the shape of the provider's API.", "content": anything},
+        },
+        "security": _ANY_KEY,
+    }
+    return operation | ({"requestBody": {"required": True, "content": anything}} if method == "POST" else {})
 
 
 def _named_schema(schema: dict[str, Any], operation: str, schemas: dict[str, Any]) -> dict[str, Any]:

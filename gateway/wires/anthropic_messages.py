@@ -45,6 +45,7 @@ class AnthropicMessages(Wire):
     stream = MessageEvents()
     # Not the messages of OpenAI's threads.
     path = re.compile(r"(?!.*/threads/)(?:/[\w.-]+)*/messages(?:/count_tokens)?\Z")
+    routes = (("POST", "/v1/messages"), ("POST", "/v1/messages/count_tokens"))
 
     def method_path(self, path: str, model: str) -> str:
         return "v1/messages/count_tokens" if path.endswith("/count_tokens") else "v1/messages"

@@ -5,7 +5,7 @@ Each file in this folder defines one wire as `WIRE`. Two wires with the same id 
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -122,6 +122,11 @@ class Wire(ABC):
     method: str
     """The path of the calls below an upstream's base URL."""
 
+    @property
+    def routes(self) -> Sequence[tuple[str, str]]:
+        """The calls that the wire serves, for documentation: method and path, with the version that clients use."""
+        return (("POST", f"/v1/{self.method}"),)
+
     def serves(self, method: str, path: str) -> bool:
         """Whether this is a model call of this wire. `path` has no query."""
         return method == "POST" and self.path.match(path) is not None
@@ -181,6 +186,9 @@ class Wires:
     def discover(cls, *extra: Path) -> "Wires":
         modules = plugin_modules("gateway.wires", extra)
         return cls(module.WIRE for module in modules if hasattr(module, "WIRE"))
+
+    def __iter__(self) -> Iterator[Wire]:
+        return iter(self._wires)
 
     def named(self, id: str) -> Wire | None:
         return next((wire for wire in self._wires if wire.id == id), None)

@@ -17,10 +17,11 @@ from gateway.wires.gemini_answers import ResponseEvents, refuse, response_texts,
 from gateway.wires.gemini_request import KEYS, RequestReader, camel, items, named_requests
 from gateway.wires.reading import divide, take_own, unknown_keys
 
+_METHODS = ("generateContent", "streamGenerateContent", "countTokens", "embedContent", "batchEmbedContents")
 # A path of the Gemini API or of Vertex AI, also below the path of a base URL and without a version.
 _PATH = re.compile(
     r"(?P<before>(?:/[\w-][\w.-]*)*?)/(?P<kind>models|tunedModels)/(?P<model>[\w@][\w.:@+-]*(?:/[\w@][\w.:@+-]*)*):"
-    r"(?P<method>generateContent|streamGenerateContent|countTokens|embedContent|batchEmbedContents)\Z",
+    rf"(?P<method>{'|'.join(_METHODS)})\Z",
     re.ASCII,
 )
 _VERSION = re.compile(r"/(v\d+(?:alpha|beta)?\d*(?:/projects/.*)?)\Z", re.ASCII)
@@ -39,6 +40,7 @@ class Gemini(Wire):
     family: Family = "gemini"
     stream = ResponseEvents()
     path = _PATH
+    routes = tuple(("POST", f"/v1beta/models/{{model}}:{method}") for method in _METHODS)
 
     def model(self, body: Body, path: str) -> object:
         called = _PATH.match(path)

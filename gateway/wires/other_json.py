@@ -29,6 +29,7 @@ class OtherJson(Wire):
     """The wire. Stateless."""
 
     id = "other-json"
+    routes = ()
 
     def serves(self, method: str, path: str) -> bool:
         return False

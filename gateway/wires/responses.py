@@ -118,6 +118,10 @@ class Responses(Wire):
     id = "responses"
     stream = ResponseEvents()
     path = re.compile(r"(?:/[\w.-]+)*/(responses(?:/compact|/input_tokens)?)\Z")
+    routes = (
+        *(("POST", f"/v1/responses{call}") for call in ("", "/compact", "/input_tokens")),
+        ("GET", "/v1/responses/{response_id}"),
+    )
 
     def serves(self, method: str, path: str) -> bool:
         """Whether this creates something, or reads a response, which may hold placeholders."""

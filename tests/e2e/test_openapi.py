@@ -13,6 +13,7 @@ import pytest
 
 from tests.e2e.conftest import Gateways
 from tests.e2e.server import OPERATOR_KEY, PLAIN, ROOT, Running
+from tests.openapi import native
 
 PHASES = ("examples", "coverage", "fuzzing", "stateful")
 
@@ -44,6 +45,8 @@ def test_every_operation_keeps_to_what_it_says(server: Running, document: dict[s
     command = [sys.executable, "-m", "schemathesis.cli"]
     command += ["--config-file", str(ROOT / "tests" / "e2e" / "schemathesis.toml"), "--no-color"]
     command += ["run", f"{server.url}/openapi.json", "--phases", ",".join(PHASES), "--max-examples", "8"]
+    # Their schemas are those of providers, and say nothing here.
+    command += ["--exclude-tag", "Calls of providers' APIs"]
     command += ["--report", "json,ndjson"]
     command += ["--report-json-path", str(tmp_path / "run.json"), "--report-ndjson-path", str(tmp_path / "run.ndjson")]
     done = subprocess.run(
@@ -53,12 +56,12 @@ def test_every_operation_keeps_to_what_it_says(server: Running, document: dict[s
     report = json.loads((tmp_path / "run.json").read_text())
     assert (report["complete"], report["failures"], report["errors"]) == (True, [], [])
     assert {name: report["phases"][name]["status"] for name in PHASES} == dict.fromkeys(PHASES, "success")
-    count = sum(len(methods) for methods in document["paths"].values())
-    assert report["operations"] == report["operations"] | {"total": count, "tested": count, "errored": 0}
+    count = sum(len(methods) for methods in native(document).values())
+    assert report["operations"] == report["operations"] | {"tested": count, "errored": 0}
     answers = _answers(tmp_path / "run.ndjson")
     assert {(path, 500) for path, status in answers if status >= 500} == set()
     # Nothing is checked of an operation that never succeeds. Those that need ids get them from others, by links.
-    assert {path for path, status in answers if status in {200, 201}} == set(document["paths"])
+    assert {path for path, status in answers if status in {200, 201}} == set(native(document))
     assert server.process.poll() is None
 
 

@@ -10,6 +10,9 @@ import httpx
 import pytest
 
 from gateway.api.app import create_app
+from gateway.api.model_lists import _METHODS
+from gateway.wires.base import Wires
+from tests.openapi import native
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +33,7 @@ async def test_the_page_runs_its_own_scripts_alone(client: httpx.AsyncClient, do
 def test_every_operation_is_described(document: dict[str, Any]) -> None:
     assert document["components"]["securitySchemes"].keys() == {"bearer", "key"}
     ids = []
-    for path, methods in document["paths"].items():
+    for path, methods in native(document).items():
         for method, operation in methods.items():
             ids.append(operation["operationId"])
             assert operation["summary"], path
@@ -46,6 +49,20 @@ def test_every_operation_is_described(document: dict[str, Any]) -> None:
             done = next(reply for status, reply in operation["responses"].items() if status.startswith("2"))
             assert open_to_all != ("x-svc-request-id" in done.get("headers", {})), path
     assert len(set(ids)) == len(ids)
+
+
+def test_every_call_of_every_wire_is_listed(document: dict[str, Any]) -> None:
+    listed = document["paths"]
+    ids = [operation["operationId"] for methods in listed.values() for operation in methods.values()]
+    assert len(set(ids)) == len(ids)
+    for wire in Wires.discover():
+        # A wire that serves no path reads the bodies of other calls.
+        assert wire.routes or not hasattr(wire, "path"), wire.id
+        for method, path in wire.routes:
+            assert wire.serves(method, re.sub(r"{\w+}", "x", path)), path
+            assert "docs/wires.md" in listed[path][method.lower()]["description"] or path == "/v1/chat/completions"
+    assert {f"/v1beta/models/{{model}}:{method}" for method in _METHODS} <= listed.keys()
+    assert {"/models", "/openai/models", "/v1beta/models/{model}"} <= listed.keys()
 
 
 def test_some_operations_answer_with_further_statuses(document: dict[str, Any]) -> None:

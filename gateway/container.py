@@ -35,6 +35,7 @@ from gateway.protection.value_digests import ValueDigests
 from gateway.receipt_log.consistency import has_records
 from gateway.receipt_log.interrupted import Interrupted
 from gateway.receipt_log.log import ReceiptLog
+from gateway.receipt_log.retention import Retention
 from gateway.receipt_log.signing_key import signer_of
 from gateway.receipts.verify import Check, Verification
 from gateway.store import Store, open_store
@@ -146,6 +147,9 @@ class Container:
             raise
         container._background = [asyncio.create_task(container._purge()), asyncio.create_task(container._write_use())]
         container._background.append(asyncio.create_task(container.interrupted.close_all()))
+        if settings.receipts_keep is not None:
+            retention = Retention(store, container.receipts, settings.receipts_keep)
+            container._background.append(asyncio.create_task(retention.run()))
         return container
 
     async def __aenter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""`run_proxy.py receipts prune --before DATE` and `receipts export --by-day DIR`."""
+"""`run_proxy.py receipts prune --before DATE|AGE` and `receipts export --by-day DIR`."""
 
 import argparse
 from datetime import UTC, date, datetime
@@ -8,6 +8,7 @@ from gateway.cli.console import report
 from gateway.cli.progress import progress
 from gateway.cli.receipt_log import open_log
 from gateway.cli.store_commands import check_not_lost
+from gateway.config.ages import parse_age
 from gateway.config.settings import Settings
 from gateway.receipt_log.audit import size_of
 from gateway.receipt_log.export import export_days
@@ -17,12 +18,16 @@ from gateway.store import ReadOnlyStore, open_read_only
 
 
 def past_day(text: str) -> date:
-    """Parses a day, as YYYY-MM-DD, that is not in the future."""
+    """Parses a day that is not in the future, as YYYY-MM-DD, or how long ago it is, as 30d or 8w."""
+    today, age = datetime.now(UTC).date(), parse_age(text)
+    if age is not None:
+        return today - age
     try:
         day = date.fromisoformat(text)
     except ValueError:
-        raise argparse.ArgumentTypeError("write a day as YYYY-MM-DD") from None
-    if day > datetime.now(UTC).date():
+        message = "write a day as YYYY-MM-DD, or how long ago it is in days or weeks, such as 30d or 8w"
+        raise argparse.ArgumentTypeError(message) from None
+    if day > today:
         raise argparse.ArgumentTypeError("must not be in the future")
     return day
 

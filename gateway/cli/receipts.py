@@ -83,7 +83,8 @@ def add_commands(line: CommandLine) -> None:
     finish_reader(line, exporting, export_receipts, json=False)
 
     pruning = actions.add_parser("prune", help="delete the records from before a day; what is left still verifies")
-    pruning.add_argument("--before", type=past_day, required=True, metavar="DATE", help="YYYY-MM-DD, in UTC")
+    day = "YYYY-MM-DD, in UTC, or how long ago it is, such as 30d"
+    pruning.add_argument("--before", type=past_day, required=True, metavar="DATE", help=day)
     line.finish(pruning, prune_receipts)
 
 

@@ -1,5 +1,6 @@
 """Defines the types of settings and validates them. Error messages never repeat the value."""
 
+from datetime import timedelta
 from typing import Annotated
 
 from pydantic import (
@@ -14,6 +15,7 @@ from pydantic import (
 )
 from pydantic_settings import NoDecode
 
+from gateway.config.ages import parse_age
 from gateway.config.host_patterns import check_host_name, check_host_pattern
 from gateway.config.listener_addresses import Risk
 from gateway.config.private_destinations import check_destination
@@ -36,9 +38,19 @@ def _size(value: object, parse: ValidatorFunctionWrapHandler) -> ByteSize:
     return size
 
 
+def _kept(value: object) -> timedelta:
+    age = parse_age(value) if isinstance(value, str) else None
+    if age is None or age < LEAST_KEPT:
+        raise ValueError(f"write an age of {LEAST_KEPT.days} days or more as days or weeks, such as 400d or 52w")
+    return age
+
+
 def _in_header(secret: SecretStr) -> SecretStr:
     return SecretStr(header_secret(secret.get_secret_value()))
 
+
+LEAST_KEPT = timedelta(days=2)
+"""A request and its session may each last a day, and their receipts are looked up and verified until then."""
 
 # NoDecode: a list in a variable is written `a,b`, not as JSON.
 Strings = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_comma_separated)]
@@ -54,6 +66,7 @@ HeaderNames = Annotated[tuple[HeaderName, ...], NoDecode, BeforeValidator(_comma
 Port = Annotated[int, Field(ge=0, le=65535)]
 Size = Annotated[ByteSize, WrapValidator(_size)]
 Seconds = Annotated[float, Field(gt=0, le=86400)]
+Kept = Annotated[timedelta, BeforeValidator(_kept)]
 SessionSeconds = Annotated[int, Field(ge=60, le=86400)]
 # Itself, or a reference to where it is.
 Secret = Annotated[SecretStr, BeforeValidator(resolve)]

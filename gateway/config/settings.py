@@ -22,6 +22,7 @@ from gateway.config.field_types import (
     HeaderSecret,
     HostNames,
     HostPatterns,
+    Kept,
     Port,
     Risks,
     Seconds,
@@ -216,6 +217,10 @@ class Settings(BaseSettings):
     conversations need the same one. If unset, the gateway keeps a random one in `data_dir`."""
     signing_key: Secret | None = None
     """Ed25519 key that signs receipts (PKCS #8 in PEM). If unset, the gateway keeps one in `data_dir`."""
+
+    receipts_keep: Kept | None = None
+    """How long receipts are kept, such as `400d` or `52w`, at least `2d`. Older ones are deleted once a day, as
+    `receipts prune` does ([retention](operating.md#retention)). If unset, all are kept."""
 
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """Lowest level to log."""

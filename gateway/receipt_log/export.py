@@ -7,7 +7,8 @@ docs/receipt-format.md describes the lines, and how to verify them without this 
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import chain, groupby
+from functools import partial
+from itertools import chain, groupby, repeat
 from operator import itemgetter
 from os import SEEK_END
 from pathlib import Path
@@ -20,15 +21,17 @@ from gateway.errors import Conflict, Unavailable
 from gateway.receipt_log.export_walk import EXPORT
 from gateway.receipt_log.log_walk import LogWalk, Progress, walk_log
 from gateway.receipt_log.proofs import checkpoint_at
+from gateway.receipt_log.record_days import Run, runs_of, stated_day, true_days
 from gateway.receipts.merkle import leaf_hash
 from gateway.receipts.records import Record, decoded
 from gateway.receipts.signing import Signer, Verifier
-from gateway.receipts.verify import parse
-from gateway.store import ReadOnlyStore
+from gateway.store import ReadOnlyStore, Repositories
 from gateway.store.rows import StoredRecord
 
 # Limits the lines at both ends of a file, which hold no record.
 _LONGEST_LINE = 1 << 16
+_CHUNK = 1000
+_PRUNED = "The log was pruned meanwhile. Export it again."
 
 type Line = dict[str, Any]
 
@@ -50,15 +53,18 @@ def export_days(store: ReadOnlyStore, signer: Signer, folder: Path, progress: Pr
     """Writes one file after the other, and yields each that is complete and how many records it has.
 
     A file is replaced, unless it has records that were pruned since. Raises Conflict for one with records that the log
-    never had, or lost when a backup was restored: the file may be all that is left of them. Raises Unavailable
-    (`receipt_log_broken`), OSError.
+    never had, or lost when a backup was restored, and for one with pruned records that lacks later ones of its day: the
+    file may be all that is left of them. Raises Unavailable (`receipt_log_broken`), OSError.
     """
+    bounds, days = _filed_days(store)
     steps = _steps(store, LogWalk(signer), progress)
     first = next(steps)
+    if bounds is not None and bounds != first.start.size + 1:
+        raise Unavailable(_PRUNED)
     tree, head = first.pruned.copy(), first.start.hash
-    for day, rows in groupby(_dated(chain([first], steps)), key=itemgetter(0)):
+    for day, rows in groupby(_dated(chain([first], steps), days), key=itemgetter(0)):
         path, size = folder / day[:4] / day[5:7] / f"{day}.ndjson", tree.size
-        with _day_output(store, path, size) as output:
+        with _day_output(store, path, first.start.size) as (output, kept):
             _put(output, _header_line(signer, day=day))
             _put(output, _start_line(size, head, tree.subtrees))
             for _, row in rows:
@@ -70,6 +76,9 @@ def export_days(store: ReadOnlyStore, signer: Signer, folder: Path, progress: Pr
                 _put(output, _head_line(tree.size, head, note))
         if output is not None:
             yield path, tree.size - size
+        elif kept < tree.size:
+            message = f"{path} has records that were pruned, and lacks later ones of its day. Move it away."
+            raise Conflict(message)
 
 
 def _steps(store: ReadOnlyStore, walk: LogWalk, progress: Progress) -> Iterator[LogWalk]:
@@ -77,36 +86,48 @@ def _steps(store: ReadOnlyStore, walk: LogWalk, progress: Progress) -> Iterator[
     start = None
     for _ in walk_log(store, walk, progress):
         if start not in {None, walk.start}:
-            raise Unavailable("The log was pruned meanwhile. Export it again.")
+            raise Unavailable(_PRUNED)
         start = walk.start
         yield walk
 
 
-def _dated(steps: Iterable[LogWalk]) -> Iterator[tuple[str, StoredRecord]]:
-    """Yields each record with its day. A clock that was set back starts no earlier day."""
-    day = ""
+def _filed_days(store: ReadOnlyStore) -> tuple[int | None, Iterator[str]]:
+    """Returns the sequence of the first record, and the days to file each record under, of those there are now."""
+    runs: list[Run] = []
+    first = last = None
+    while rows := store.read(partial(_next_rows, last)):
+        first, last = first or rows[0].sequence, rows[-1].sequence
+        runs += runs_of(map(stated_day, rows))
+    return first, chain.from_iterable(repeat(day, size) for day, size in true_days(runs))
+
+
+def _next_rows(last: int | None, stored: Repositories) -> list[StoredRecord]:
+    return stored.receipts.after(last, _CHUNK)
+
+
+def _dated(steps: Iterable[LogWalk], days: Iterator[str]) -> Iterator[tuple[str, StoredRecord]]:
+    """Yields each record with its day. Those that were written meanwhile are left to the next export."""
     for walk in steps:
         if walk.chain.broken is not None:
             message = "The receipt log is broken. `receipts verify` says where."
             raise Unavailable(message, code="receipt_log_broken")
-        for row in walk.rows:
-            day = max(day, str((parse(row.body) or {}).get("created_at"))[:10])
-            yield day, row
+        # In this order, since the last of the rows takes no day with it.
+        yield from ((day, row) for row, day in zip(walk.rows, days, strict=False))
 
 
 @contextmanager
-def _day_output(store: ReadOnlyStore, path: Path, first: int) -> Iterator[IO[bytes] | None]:
-    """Opens the file of a day whose first record follows `first` others. Yields None for one that has to stay."""
+def _day_output(store: ReadOnlyStore, path: Path, pruned: int) -> Iterator[tuple[IO[bytes] | None, int]]:
+    """Opens the file of a day. Yields None, and the number of its last record, for one with some of the `pruned`."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     match _read_ends(path):
-        case old_first, _, _ if old_first < first:
-            yield None
+        case first, size, _ if first < pruned:
+            yield None, size
             return
         case _, size, hash if store.read(lambda stored: stored.receipts.hash_at(size)) != hash:
             message = f"{path} has records that the log does not have. Move it away, or export to another folder."
             raise Conflict(message)
     with replacing(path) as output:
-        yield output
+        yield output, 0
 
 
 def _read_ends(path: Path) -> tuple[int, int, bytes] | None:

@@ -38,6 +38,7 @@ class ExportWalk:
         self._head: StoredHead | None = None
         self.day: str | None = None
         """The day that the file is of, if it is not of the whole log."""
+        self._has_day = False
         # The pruned records, and whether the log has the record of their pruning.
         self._start: Start | None = None
         self._is_pruned = False
@@ -65,6 +66,8 @@ class ExportWalk:
         """Returns the checks, after the last line."""
         if not self._lines:
             self._fault("format", "the file is empty")
+        if self.day is not None and not self._has_day:
+            self._fault("format", "no record states the day of the file")
         if self._start is not None and self._start.size and self.day is None and not self._is_pruned:
             self._fault("start", "no record of the log says that the records before were pruned")
         self._records.finish()
@@ -113,9 +116,7 @@ class ExportWalk:
         record = content if isinstance(content, dict) else {}
         row = stored_record(str(value.get("type")), record)
         self._records.feed(row, self._lines, self._keys)
-        is_first = self._chain.size == self._first - 1
-        if self.day is not None and is_first and str(record.get("created_at"))[:10] != self.day:
-            self._fault("format", "the first record is of another day")
+        self._has_day = self._has_day or str(record.get("created_at"))[:10] == self.day
         self._chain.feed([row])
         if row.kind == b"pruning" and self._start is not None:
             self._is_pruned = self._is_pruned or read_start(dict(record)) == self._start

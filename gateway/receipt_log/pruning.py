@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import date
-from itertools import takewhile
+from itertools import accumulate, takewhile
 
 from gateway.errors import Unavailable
 from gateway.receipt_log.consistency import read_history
 from gateway.receipt_log.proofs import checkpoint_at
+from gateway.receipt_log.record_days import in_order, runs_of, stated_day, today
 from gateway.receipt_log.tree import IncompleteTree, StoredTree
 from gateway.receipts.drafts import EXCHANGES
 from gateway.receipts.records import decoded
@@ -18,6 +19,9 @@ from gateway.store.rows import OpenReceipt, StoredRecord
 AT_ONCE = 10_000
 """Records deleted in one transaction. That takes a fraction of a second, for which other writes wait."""
 
+_OUTWEIGHS = 100
+"""How many older records have to follow one from the day or later, before its time is taken for wrong."""
+
 
 def find_boundary(receipts: Receipts, before: date, signer: Signer, limit: int = AT_ONCE) -> int | None:
     """Returns up to which record to delete those made before a day. None if there are none.
@@ -26,7 +30,7 @@ def find_boundary(receipts: Receipts, before: date, signer: Signer, limit: int =
     was changed, since deleting it would delete the evidence.
     """
     rows = receipts.after(None, limit)
-    old = list(takewhile(lambda row: _is_before(row, before), rows))
+    old = rows[: count_before(rows, before)]
     ended = _before_open(receipts, old)
     size = _without_halves(receipts, ended)
     if size is None:
@@ -50,13 +54,29 @@ def open_exchanges(receipts: Receipts, first: int, last: int) -> list[OpenReceip
 
 
 def is_held_up(receipts: Receipts, before: date) -> bool:
-    """Whether the log begins with a record that was made before a day."""
-    return any(_is_before(row, before) for row in receipts.after(None, 1))
+    """Whether the log still begins with records that were made before a day."""
+    return count_before(receipts.after(None, AT_ONCE), before) > 0
 
 
-def _is_before(row: StoredRecord, before: date) -> bool:
-    made = (parse(row.body) or {}).get("created_at")
-    return isinstance(made, str) and made < before.isoformat()
+def count_before(rows: Sequence[StoredRecord], before: date) -> int:
+    """Counts the records, from the first on, that were made before a day.
+
+    One whose time goes backwards is no evidence, so it counts only with its neighbours. So does one that is dated later
+    than today; and one that is dated from that day on if enough older ones follow it, since otherwise it may be they
+    that were made while the clock was behind.
+    """
+    day, latest, runs = before.isoformat(), today(), runs_of(map(stated_day, rows))
+    right = {place for place in in_order(runs, latest) if runs[place].day < day}
+    ends = list(accumulate(run.size for run in runs))
+    old = max(right, default=-1)
+    for place in range(old):
+        if day <= runs[place].day <= latest:
+            following = sum(runs[each].size for each in right if each > place)
+            newer = sum(run.size for run in runs[place:old] if day <= run.day <= latest)
+            if following < _OUTWEIGHS * newer:
+                old = max((each for each in right if each < place), default=-1)
+                break
+    return ends[old] if old >= 0 else 0
 
 
 def _before_open(receipts: Receipts, rows: Sequence[StoredRecord]) -> Sequence[StoredRecord]:

@@ -52,6 +52,13 @@ def test_the_rest_of_a_pruned_log_verifies(command: Command, days: Path, tmp_pat
     assert "pruned" in command.errors
 
 
+def test_a_day_may_be_given_as_an_age(command: Command, days: Path) -> None:
+    age = date.today() - date(2026, 3, 3)
+    done = command.json("receipts", "prune", "--before", f"{age.days}d")[1]
+    assert (done["before"], done["deleted"]) == ("2026-03-03", 530)
+    assert command.json("receipts", "prune", "--before", "0d")[1]["deleted"] == SIZE - 530
+
+
 def test_a_pruned_log_continues(command: Command, days: Path) -> None:
     async def append(log: ReceiptLog, request_id: str) -> None:
         await log.append(draft(request_id, policy=DEFAULT), "key_anna")
@@ -147,7 +154,13 @@ def test_a_folder_without_a_log_stays_as_it_is(
     command: Command, data_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert command("receipts", "prune", "--before", "2026-03-02") == (2, "")
-    for day, said in (("2999-01-01", "must not be in the future"), ("yesterday", "write a day as YYYY-MM-DD")):
+    wrong = "write a day as YYYY-MM-DD, or how long ago it is"
+    for day, said in (
+        ("2999-01-01", "must not be in the future"),
+        ("yesterday", wrong),
+        ("30h", wrong),
+        ("9999w", wrong),
+    ):
         with pytest.raises(SystemExit):
             command("receipts", "prune", "--before", day)
         assert said in capsys.readouterr().err

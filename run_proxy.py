@@ -142,7 +142,9 @@ def _serve(options: argparse.Namespace) -> int:
     settings = _settings(options)
     set_up_logging(settings.log_level, json_lines=settings.log_json, file=settings.log_file)
     log_foreign_variables()
-    print("Starting the Privacy Gateway. Its addresses follow when it is ready.", flush=True)
+    # With `log_json`, standard output is the log's alone.
+    hints = sys.stderr if settings.log_json else sys.stdout
+    print("Starting the Privacy Gateway. Its addresses follow when it is ready.", file=hints, flush=True)
     with forked(settings) as end:
         # mitmproxy takes a while to load, and neither the other commands nor the gateway's process needs it.
         from addons.server import serve

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import certifi
+from cryptography.x509 import load_pem_x509_certificate
 from mitmproxy.certs import CertStore
 from mitmproxy.options import CONF_BASENAME, KEY_SIZE
 
@@ -44,6 +45,11 @@ def upstream_authorities(folder: Path, extra: Sequence[Path]) -> Path | None:
     ]
     bundle.write_text("\n".join(parts), encoding="utf-8")
     return bundle
+
+
+def ends_of(certificate: Path) -> float:
+    """Returns when a certificate expires, in seconds since the epoch."""
+    return load_pem_x509_certificate(certificate.read_bytes()).not_valid_after_utc.timestamp()
 
 
 def describe_authority(folder: Path, proxy: str | None) -> str:

@@ -25,6 +25,7 @@ from gateway.wires.error_shapes import ErrorShape
 if TYPE_CHECKING:
     # It loads all of mitmproxy, which `ca` does not need.
     from addons.operator_view import Review
+    from addons.request_log import RequestLog
 
 # The destination of unprotected flows. RFC 2606 reserves `.invalid`, so the name never resolves.
 DEAD_END = ("unprotected.invalid", 1)
@@ -51,15 +52,17 @@ def refuse(flow: http.HTTPFlow, error: GatewayError, request_id: str, family: Er
 class Refusals:
     """Formats refusals for the client's wire, records their outcome, and shows them to operators."""
 
-    def __init__(self, states: FlowStates, review: "Review", gateway: Gateway) -> None:
+    def __init__(self, states: FlowStates, review: "Review", gateway: Gateway, log: "RequestLog") -> None:
         self._states = states
         self._review = review
         self._gateway = gateway
+        self._log = log
 
     def shape(self, flow: http.HTTPFlow, error: GatewayError, outcome: str) -> None:
         """Replaces the plain answer; called by an addon's `refused`."""
         state = self._states.of(flow)
         if state is None:
+            self._log.refused(flow, error)
             return
         sent = was_sent(flow.request)
         refuse(flow, error, state.request_id, state.family)
@@ -68,6 +71,7 @@ class Refusals:
             _log.error("%s %s", error.message, state.request_id)
         self._gateway.fail(state.request_id, outcome, sent)
         self._review.refused(flow, state, error)
+        self._log.ended(flow, state, "upstream_error" if sent and outcome == "failed" else "refused", error.code)
 
 
 def fail_closed(hook: Hook) -> Callable[[Any, http.HTTPFlow], Awaitable[None]]:

@@ -1,17 +1,21 @@
 """The state of a flow while it is served. Plain text and credentials are kept here and never in the flow itself."""
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from time import perf_counter
 from typing import Any, cast
 from weakref import WeakKeyDictionary, finalize
 
 from mitmproxy import http
 from mitmproxy.proxy.mode_specs import ReverseMode
 
+from addons.forwarding import in_url
 from addons.streamed_answers import StreamedAnswer
-from gateway.exchange.messages import ForwardedRequest, Listener
-from gateway.models import ReceiptRef
+from gateway.errors import GatewayError
+from gateway.exchange.messages import Call, ForwardedRequest, Listener
+from gateway.models import Caller, ReceiptRef
 from gateway.wires.base import Wire
 from gateway.wires.error_shapes import ErrorShape, error_shape_of
 
@@ -26,6 +30,10 @@ class FlowState:
     `answer` the client's answer and `guard` the verdict on it. `shown` is the copy that operators see;
     `receipt` names the receipt of a call that was not forwarded. `late` tells that the upstream timed out. `stream` is
     the answer while it streams. `watch` reports a flow that is dropped before it ends.
+
+    The others are for the log: `caller` sent the request, `received` is the size of the body, `upstream_status` that of
+    the upstream's answer, `released_at` when the request was forwarded (seconds since the epoch), `seconds`
+    the time that stages took. `logged` is set once the request has its line.
     """
 
     request_id: str
@@ -45,6 +53,53 @@ class FlowState:
     late: bool = False
     stream: StreamedAnswer | None = field(default=None, repr=False)
     watch: "finalize[Any, Any] | None" = field(default=None, repr=False)
+    caller: Caller | None = None
+    received: int = 0
+    upstream_status: int | None = None
+    released_at: float | None = None
+    seconds: dict[str, float] = field(default_factory=dict)
+    logged: bool = False
+
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        """Adds the time of the context to that of a stage."""
+        start = perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + perf_counter() - start
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """Measures a call to the gateway, and keeps the caller and the receipt that an error names."""
+        try:
+            with self.timed("protect"):
+                yield
+        except GatewayError as error:
+            self.caller, self.receipt = error.caller, error.receipt
+            raise
+
+    def call(self, flow: http.HTTPFlow, content: bytes, *, editable: bool) -> Call:
+        """Returns the call that the gateway gets."""
+        host, port, scheme = self.target
+        return Call(
+            self.request_id,
+            self.listener,
+            flow.request.method,
+            f"{scheme}://{in_url(host)}:{port}",
+            flow.request.path,
+            self.headers.fields,
+            content,
+            flow.client_conn.peername,
+            flow.client_conn.sockname,
+            self.wire.id if self.wire else "",
+            editable,
+        )
+
+    @property
+    def receipt_ref(self) -> ReceiptRef | None:
+        """The receipt of the call, forwarded or not."""
+        return self.forwarded.receipt if self.forwarded is not None else self.receipt
 
     @property
     def family(self) -> ErrorShape:

@@ -63,7 +63,9 @@ class _JsonLines(logging.Formatter):
             "logger": record.name,
             "message": record.getMessage(),
         }
-        return orjson.dumps(line).decode()
+        # The members of a request's line, in place of its text.
+        request = getattr(record, "request", None)
+        return orjson.dumps(line if request is None else {**line, "message": "request", **request}).decode()
 
 
 class LogFile(WatchedFileHandler):
@@ -100,14 +102,16 @@ class LogFile(WatchedFileHandler):
 
 
 def set_up_logging(level: str, *, json_lines: bool, file: Path | None = None) -> None:
-    """Logs from `level` on, to `file` or standard error. Leaves out what mitmproxy logs about every connection.
+    """Logs from `level` on: to `file`, else JSON to standard output and text to standard error.
+
+    Leaves out what mitmproxy logs about every connection.
 
     Raises SettingsError if the file cannot be opened.
     """
     logging.setLogRecordFactory(_Record)
     plain = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
     formatter = _JsonLines() if json_lines else plain
-    handler: logging.Handler = logging.StreamHandler(sys.stderr)
+    handler: logging.Handler = logging.StreamHandler(sys.stdout if json_lines else sys.stderr)
     handler.setFormatter(formatter)
     if file is not None:
         try:

@@ -7,6 +7,7 @@ body as if a client had sent it; only then does it replace the body of the serve
 import asyncio
 import logging
 from collections.abc import Awaitable, Sequence
+from time import time
 
 from mitmproxy import command, http
 from mitmproxy.flow import Flow
@@ -49,8 +50,10 @@ class OperatorHold:
         if state is None or state.shown is None:
             return
         self._review.hold(state.shown)
-        while self._review.is_held(state.shown):  # noqa: ASYNC110 - there is no event to wait for
-            await asyncio.sleep(_POLL_SECONDS)
+        with state.timed("held"):
+            while self._review.is_held(state.shown):  # noqa: ASYNC110 - there is no event to wait for
+                await asyncio.sleep(_POLL_SECONDS)
+        state.released_at = time()
         if state.shown.intercepted or state.shown.error is not None:
             raise Forbidden("An operator stopped this request; nothing was sent.", code=_STOPPED)
         if _edited(flow.request, state.shown.request):

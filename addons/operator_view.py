@@ -123,6 +123,12 @@ class Review:
         if refusal is not None or is_api:
             self._list_metadata(flow, state, answered.status, refusal, answered.receipt, answered.route, answered.guard)
 
+    @property
+    def held(self) -> int:
+        """How many requests wait for an operator."""
+        view = self.view
+        return sum(each.intercepted for each in view._store.values()) if view is not None else 0
+
     def hold(self, held: http.HTTPFlow) -> None:
         """Shows a request as held, so that operators can release or stop it."""
         held.live = True

@@ -10,28 +10,32 @@ import logging
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
+from time import time
 
 from mitmproxy import exceptions, http
 from mitmproxy.flow import Error
 from mitmproxy.net.http.http1 import expected_http_body_size
 
-from addons.accepted_heads import AcceptedHeads
 from addons.credentials import scrub, scrub_answer, seal, take_query_key, without_proxy_headers
 from addons.fail_closed import Refusals, disarm, fail_closed
+from addons.flow_copies import code_of
 from addons.flow_state import FlowState, FlowStates, listener_of
-from addons.forwarding import in_url, send_to, was_sent
+from addons.forwarding import send_to, was_sent
+from addons.head_check import HeadCheck
 from addons.metered_reader import ClientGone
 from addons.mitm_errors import answer_for, answer_with
 from addons.operator_view import Review
 from addons.patches.connection_limits import Clients
+from addons.request_log import RequestLog
 from addons.streamed_answers import StreamedAnswer, is_stream, prepare_head
 from addons.upstream_faults import fault_of
 from gateway.auth.credentials import KeySearch, scrub_secrets, secrets_of
 from gateway.auth.query_key import is_google, with_key
 from gateway.errors import BadUpstream, GatewayError, NotFound, Unauthorized, Unavailable
-from gateway.exchange.messages import Call, ForwardedRequest, Gateway, Listener, NativeResponse
+from gateway.exchange.messages import ForwardedRequest, Gateway, Listener, NativeResponse
 from gateway.exchange.streaming import AnswerStream
-from gateway.http.content_encoding import decode, too_large
+from gateway.http.content_encoding import decode
+from gateway.http.metrics import METRICS_PATH
 from gateway.http.security_headers import ALTERNATIVE_SERVICE, SECURITY_HEADERS, is_of_an_address
 from gateway.http.upstream_failures import Fault, of_decoding
 from gateway.ids import new_request_id
@@ -40,18 +44,12 @@ from gateway.wires.base import Wires
 
 _log = logging.getLogger(__name__)
 
-# Bytes of a body that are read from a client whose key has not been checked yet.
-_SMALL_BODY = 64 * 1024
-# Bytes that a body without a declared length counts as.
-_UNDECLARED_BODY = 1024 * 1024
-
 
 class Protect:
     """The addon. `intercepts` tells whether the proxy may decrypt traffic to a host and port.
 
     `check_host` raises GatewayError for a host to which nothing may pass unprotected. Answers may have at most `limit`
-    bytes, requests `body_limit` bytes, and those for public pages `page_limit` bytes. `key_search` finds the gateway's
-    own keys.
+    bytes. `key_search` finds the gateway's own keys.
     """
 
     def __init__(
@@ -61,12 +59,12 @@ class Protect:
         review: Review,
         refusals: Refusals,
         clients: Clients,
+        heads: HeadCheck,
+        log: RequestLog,
         *,
         intercepts: Callable[[str, int], bool],
         check_host: Callable[[str, int], None],
         limit: int,
-        body_limit: int,
-        page_limit: int,
         key_search: KeySearch,
     ) -> None:
         self._gateway = gateway
@@ -74,14 +72,13 @@ class Protect:
         self._review = review
         self._refusals = refusals
         self._clients = clients
+        self._heads = heads
+        self._log = log
         self._intercepts = intercepts
         self._check_host = check_host
         self._limit = limit
-        self._body_limit = body_limit
-        self._page_limit = page_limit
         self._key_search = key_search
         self._wires = Wires.discover()
-        self._accepted = AcceptedHeads()
 
     @fail_closed
     async def requestheaders(self, flow: http.HTTPFlow) -> None:
@@ -99,34 +96,16 @@ class Protect:
         state.wire = self._wires.serving(request.method, request.path.partition("?")[0])
         keys = take_query_key(request) if _is_gemini(state) else []
         self._states.add(flow, state)
+        client = self._clients.of(flow.client_conn)
+        if client is not None:
+            client.request_id = state.request_id
         request.headers = scrub(request.headers)
         disarm(flow)
         if keys:
             state.headers = http.Headers(with_key(state.headers.fields, keys))
         if expected_http_body_size(request) != 0:
-            await self._check_head(flow, state)
+            await self._heads.check(flow, state)
         raise exceptions.AddonHalt
-
-    async def _check_head(self, flow: http.HTTPFlow, state: FlowState) -> None:
-        """Has the gateway check the head before the body is read. Raises GatewayError."""
-        client = self._clients.of(flow.client_conn)
-        if client is not None and _is_small(flow.request, state):
-            # `open` checks the key as well, so this saves a round trip to the gateway and risks little memory.
-            client.body_limit = _SMALL_BODY
-            return
-        call = _call(flow, state, b"", editable=False)
-        owner = self._accepted.find(call)
-        if owner is None:
-            with client.held_back() if client is not None else nullcontext():
-                owner = await self._gateway.check_head(call)
-            self._accepted.add(call, owner)
-        limit = self._body_limit if owner else self._page_limit
-        declared = expected_http_body_size(flow.request)
-        if declared is not None and declared > limit:
-            raise too_large(limit)
-        if client is not None:
-            self._clients.make_room(client, owner, declared or min(limit, _UNDECLARED_BODY))
-            client.body_limit = limit
 
     def _pass_through(self, request: http.Request) -> None:
         """Forwards a request to a host that is not intercepted, without the header fields meant for this proxy."""
@@ -157,18 +136,18 @@ class Protect:
             raise Unavailable("The gateway is stopping; try again.", code="stopping", retry_after=1)
         state.accepted = True
         content = flow.request.raw_content or b""
+        state.received = len(content)
         client = self._clients.of(flow.client_conn)
         try:
-            with client.until_closed() if client is not None else nullcontext():
-                opened = await self._gateway.open(_call(flow, state, content, editable=self._review.may_hold))
+            with client.until_closed() if client is not None else nullcontext(), state.asking():
+                opened = await self._gateway.open(state.call(flow, content, editable=self._review.may_hold))
         except ClientGone:
             # If the gateway had answered already, its receipt needs an outcome.
             self._gateway.fail(state.request_id, "cancelled")
+            self._log.ended(flow, state, "cancelled")
             flow.error = Error(Error.KILLED_MESSAGE)
             raise exceptions.AddonHalt from None
-        except GatewayError as error:
-            state.receipt = error.receipt
-            raise
+        state.caller = opened.caller
         if isinstance(opened, NativeResponse):
             self._answer(flow, state, opened)
             raise exceptions.AddonHalt
@@ -177,13 +156,20 @@ class Protect:
     def _answer(self, flow: http.HTTPFlow, state: FlowState, answered: NativeResponse) -> None:
         """Gives the flow the gateway's own response."""
         state.native = True
-        headers = http.Headers(answered.headers)
+        headers, body = http.Headers(answered.headers), answered.body
+        if answered.route == METRICS_PATH and answered.status == 200:
+            own = self._log.metrics.exposition()
+            body += own if body else b""
+            headers["content-length"] = str(int(headers["content-length"]) + len(own))
         length = headers.get("content-length")
-        flow.response = http.Response.make(answered.status, answered.body, headers)
+        flow.response = http.Response.make(answered.status, body, headers)
         if flow.request.method == "HEAD" and length is not None:
             # The length of the answer to GET (RFC 9110 section 8.6); mitmproxy would set that of the empty body.
             flow.response.headers["content-length"] = length
         self._review.native(flow, state, answered)
+        state.receipt = answered.receipt
+        code = code_of(flow.response)
+        self._log.ended(flow, state, "answered" if code is None else "refused", code)
 
     def _forward(self, flow: http.HTTPFlow, state: FlowState, forwarded: ForwardedRequest) -> None:
         """Sets the protected request and its destination. No other code gives a flow its destination back."""
@@ -191,6 +177,7 @@ class Protect:
         send_to(flow.request, forwarded.url, forwarded.headers, forwarded.body)
         state.target = (flow.request.data.host, flow.request.data.port, flow.request.scheme)
         state.cleared = True
+        state.released_at = time()
         if forwarded.receipt is not None:
             self._states.watch(flow, partial(self._gateway.fail, state.request_id, "failed"))
         state.secrets = secrets_of(forwarded.headers)
@@ -206,6 +193,7 @@ class Protect:
                 flow.response.stream = True
             raise exceptions.AddonHalt
         response = flow.response
+        state.upstream_status = response.status_code
         scrub_answer(response, state.secrets)
         if _redirects(response):
             return
@@ -245,8 +233,10 @@ class Protect:
             return
         assert state.forwarded is not None
         if state.forwarded.receipt is not None:
-            await self._restore(response, state, received)
+            with state.timed("restore"):
+                await self._restore(response, state, received)
         self._review.answered(flow, state)
+        self._log.ended(flow, state, "answered")
         if state.answer is None:
             self._states.remove(flow)
 
@@ -260,6 +250,7 @@ class Protect:
             self._gateway.fail(state.request_id, "answered", sent=True)
         flow.response.data.content = stream.received
         self._review.answered(flow, state)
+        self._log.ended(flow, state, "answered")
         self._states.remove(flow)
 
     def _received(self, response: http.Response, state: FlowState) -> bytes:
@@ -298,6 +289,7 @@ class Protect:
         self._review.answered(flow, state, error)
         flow.response = answer_with(error, state.request_id, flow.request.method, state.family)
         self._gateway.fail(state.request_id, "upstream_error", sent=True)
+        self._log.ended(flow, state, "upstream_error", error.code)
         self._states.remove(flow)
 
     def error(self, flow: http.HTTPFlow) -> None:
@@ -307,15 +299,22 @@ class Protect:
         if state is None or not state.cleared:
             # Nothing was forwarded, so there is no text to show.
             flow.request.data.content = b""
+            if state is None:
+                self._log.broken(flow, fault_of(flow))
             if state is not None and flow.response is None:
                 answer_for(state.request_id, family=state.family)
                 self._review.failed(flow, state)
+            if state is not None:
+                client = self._clients.of(flow.client_conn)
+                code = client.code if client is not None else None
+                self._log.ended(flow, state, "cancelled" if code is None else "refused", code)
             raise exceptions.AddonHalt
         fault = Fault.TIMED_OUT if state.late else fault_of(flow)
         outcome = "failed" if fault is not None else "cancelled"
         self._gateway.fail(state.request_id, outcome, was_sent(flow.request))
         self._review.failed(flow, state)
         error = self._reported(fault, state) if fault is not None else None
+        self._log.ended(flow, state, "upstream_error" if error else "cancelled", error.code if error else None)
         answer_for(state.request_id, error, state.family)
         self._states.remove(flow)
 
@@ -339,36 +338,11 @@ class Protect:
             self._clients.answer_at_once(flow)
 
 
-def _call(flow: http.HTTPFlow, state: FlowState, content: bytes, *, editable: bool) -> Call:
-    host, port, scheme = state.target
-    return Call(
-        state.request_id,
-        state.listener,
-        flow.request.method,
-        f"{scheme}://{in_url(host)}:{port}",
-        flow.request.path,
-        state.headers.fields,
-        content,
-        flow.client_conn.peername,
-        flow.client_conn.sockname,
-        state.wire.id if state.wire else "",
-        editable,
-    )
-
-
 def _is_gemini(state: FlowState) -> bool:
     """Returns whether a call is one of Gemini's API, whose clients may send their key in the query."""
     if state.listener is Listener.PROXY:
         return is_google(state.target[0])
     return state.wire is not None and state.wire.family == "gemini"
-
-
-def _is_small(request: http.Request, state: FlowState) -> bool:
-    """Returns whether a body is small enough to be read before the key, if it needs one, is checked."""
-    fields = state.headers
-    has_key = state.listener is Listener.PROXY or "authorization" in fields or "x-svc-key" in fields
-    length = expected_http_body_size(request)
-    return has_key and "expect" not in fields and length is not None and 0 < length <= _SMALL_BODY
 
 
 def _redirects(response: http.Response) -> bool:

@@ -15,6 +15,7 @@ from mitmproxy.proxy.mode_specs import LocalMode, ReverseMode
 from addons.fail_closed import fail_closed
 from addons.logs import RareWarning
 from addons.patches.connection_limits import Clients
+from addons.request_log import RequestLog
 from gateway.auth.credentials import KEY_PREFIX
 from gateway.errors import GatewayError, ProxyKeyRequired, Unauthorized
 from gateway.exchange.messages import Gateway
@@ -27,9 +28,10 @@ _ADVICE = "Set it in the proxy's URL: HTTPS_PROXY=http://key:KEY@HOST:PORT."
 class ProxyKey:
     """The addon. It has no part in the gateway's listener, nor in `local` modes, which serve this machine alone."""
 
-    def __init__(self, gateway: Gateway, clients: Clients) -> None:
+    def __init__(self, gateway: Gateway, clients: Clients, log: RequestLog) -> None:
         self._gateway = gateway
         self._clients = clients
+        self._log = log
         self._keys: WeakKeyDictionary[connection.Client, str] = WeakKeyDictionary()
         self._refused = RareWarning("refused proxy clients without a valid gateway key (`proxy_key`): %d")
 
@@ -78,9 +80,10 @@ class ProxyKey:
             self._refused.count()
             raise
 
-    def refused(self, flow: http.HTTPFlow, _: GatewayError) -> None:
+    def refused(self, flow: http.HTTPFlow, error: GatewayError) -> None:
         """Ends the connection without reading a body; called by `fail_closed`."""
         assert flow.response is not None
+        self._log.refused(flow, error)
         flow.response.headers["connection"] = "close"
         if flow.request.method != "CONNECT":
             self._clients.answer_at_once(flow)

@@ -3,15 +3,18 @@
 import gc
 import logging
 import socket
+import sys
 from contextlib import ExitStack
 
 from mitmproxy import ctx, exceptions
 from mitmproxy.tools.web.master import WebMaster
 
+from addons.certificate_authority import ends_of
 from addons.connection_addresses import ConnectionAddresses
 from addons.fail_closed import Refusals
 from addons.flow_state import FlowStates
 from addons.graceful_shutdown import GracefulShutdown
+from addons.head_check import HeadCheck
 from addons.master import build_master
 from addons.mitmweb_address import shown_address
 from addons.open_files import affordable_connections
@@ -27,6 +30,7 @@ from addons.patches.response_delivery import ResponseDelivery
 from addons.preflight import authority, explained, prepared, refused_by_mitmproxy
 from addons.protect import Protect
 from addons.proxy_key import ProxyKey
+from addons.request_log import RequestLog
 from addons.unprotected_tunnels import UnprotectedTunnels
 from addons.upstream_faults import UpstreamTimeouts
 from gateway.auth.credentials import KeySearch
@@ -54,7 +58,15 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
     certificate = authority(settings.certs_dir)
     warn_of_another_version()
     speak_json()
-    clients = Clients(settings.body_room_bytes)
+    intercepts = host_matcher(settings.intercept_regexes)
+    log = RequestLog(settings.trusted_proxies, intercepts)
+    clients = Clients(settings.body_room_bytes, log.unread)
+    log.metrics.read("connections", "Open connections of clients.", lambda: len(clients))
+    log.metrics.read(
+        "certificate_expiry_timestamp_seconds",
+        "When the proxy's certificate authority expires.",
+        lambda: ends_of(certificate),
+    )
     bound_messages(
         MessageLimits(settings.head_limit_bytes, settings.head_fields_limit, settings.body_limit_bytes), clients
     )
@@ -66,22 +78,27 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
             states = FlowStates()
             delivery = ResponseDelivery(states)
             delivery.install()
-            intercepts = host_matcher(settings.intercept_regexes)
             review = Review(settings.max_flows, intercepts)
-            refusals = Refusals(states, review, gateway)
+            log.metrics.read("held_requests", "Requests that wait for an operator.", lambda: review.held)
+            refusals = Refusals(states, review, gateway, log)
             listed = read_unprotected_hosts() if settings.unprotected_hosts == "refuse" else ()
-            unprotected = UnprotectedTunnels(UnprotectedHosts(listed), intercepts)
+            unprotected = UnprotectedTunnels(UnprotectedHosts(listed), intercepts, log)
             protect = Protect(
                 gateway,
                 states,
                 review,
                 refusals,
                 clients,
+                HeadCheck(
+                    gateway,
+                    clients,
+                    settings.body_limit_bytes,
+                    min(settings.head_limit_bytes, settings.body_limit_bytes),
+                ),
+                log,
                 intercepts=intercepts,
                 check_host=unprotected.check,
                 limit=settings.response_limit_bytes,
-                body_limit=settings.body_limit_bytes,
-                page_limit=min(settings.head_limit_bytes, settings.body_limit_bytes),
                 key_search=KeySearch.of(settings.api_key),
             )
             web = (settings.web_host, settings.web_port) if settings.web else None
@@ -91,7 +108,7 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
                     [
                         PrefaceLimit(clients),
                         ConnectionLimits(clients, settings, connections),
-                        *([ProxyKey(gateway, clients)] if settings.proxy_key else []),
+                        *([ProxyKey(gateway, clients, log)] if settings.proxy_key else []),
                         ConnectionAddresses(web, PermittedDestinations(settings.proxy_private_destinations)),
                         protect,
                         NoReplay(),
@@ -101,6 +118,7 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
                         OperatorHold(gateway, states, review, refusals, settings.body_limit_bytes),
                         UpstreamTimeouts(states),
                         delivery,
+                        log,
                     ],
                 )
             except exceptions.OptionsError as error:
@@ -170,4 +188,4 @@ class Welcome:
         if self._web_address is not None:
             lines.append(f"mitmweb:         {self._web_address}")
         lines += [f"Interface:       {gateway}/docs", "Stop with Ctrl-C.", ""]
-        print("\n".join(lines), flush=True)
+        print("\n".join(lines), file=sys.stderr if settings.log_json else sys.stdout, flush=True)

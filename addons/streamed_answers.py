@@ -5,6 +5,7 @@ The client gets the restored bytes; the flow keeps the upstream's, as everywhere
 
 from asyncio import get_running_loop
 from collections.abc import Callable
+from time import perf_counter
 
 from mitmproxy import http
 
@@ -32,13 +33,22 @@ class StreamedAnswer:
         self._received = bytearray()
         self.last_piece = get_running_loop().time()
         """When the upstream last sent anything, on the clock of the event loop."""
+        self.sent = 0
+        """The bytes that the client got."""
+        self.seconds = 0.0
+        """The time that restoring took."""
 
     def __call__(self, piece: bytes) -> list[bytes]:
         self.last_piece = get_running_loop().time()
         if self._keeps and len(self._received) < _SHOWN:
             self._received += piece
+        start = perf_counter()
         ready = self._stream.feed(piece) if piece else self._stream.finish()
-        return [scrub_secrets(ready, self._secrets)] if ready else []
+        if ready:
+            ready = scrub_secrets(ready, self._secrets)
+        self.seconds += perf_counter() - start
+        self.sent += len(ready)
+        return [ready] if ready else []
 
     @property
     def received(self) -> bytes:

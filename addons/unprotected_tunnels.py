@@ -14,6 +14,7 @@ from mitmproxy.proxy.layers import TCPLayer, UDPLayer
 from addons.fail_closed import fail_closed
 from addons.logs import RareWarning
 from addons.patches.first_bytes import host_names
+from addons.request_log import RequestLog
 from gateway.config.unprotected_hosts import UnprotectedHost, UnprotectedHosts
 from gateway.errors import Forbidden, GatewayError
 
@@ -27,9 +28,10 @@ class UnprotectedTunnels:
     `intercepts` tells whether the proxy decrypts traffic to a host and port; then the list is not asked.
     """
 
-    def __init__(self, hosts: UnprotectedHosts, intercepts: Callable[[str, int], bool]) -> None:
+    def __init__(self, hosts: UnprotectedHosts, intercepts: Callable[[str, int], bool], log: RequestLog) -> None:
         self._hosts = hosts
         self._intercepts = intercepts
+        self._log = log
         self._warnings: dict[UnprotectedHost, RareWarning] = {}
 
     def done(self) -> None:
@@ -53,9 +55,10 @@ class UnprotectedTunnels:
                 code="unprotected_host",
             )
 
-    def refused(self, flow: http.HTTPFlow, _: GatewayError) -> None:
+    def refused(self, flow: http.HTTPFlow, error: GatewayError) -> None:
         """Ends the connection of a refused tunnel; called by `fail_closed`."""
         assert flow.response is not None
+        self._log.refused(flow, error)
         flow.response.headers["connection"] = "close"
 
     def next_layer(self, data: layer.NextLayer) -> None:

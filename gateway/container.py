@@ -25,6 +25,7 @@ from gateway.exchange.operations import Operations
 from gateway.exchange.operator_edits import OperatorEdits
 from gateway.exchange.protect import Protection
 from gateway.exchange.records import Records
+from gateway.http.metrics import Readings
 from gateway.models import Caller, Scope
 from gateway.placeholders import prepare
 from gateway.policy.document import SessionDocument
@@ -187,6 +188,19 @@ class Container:
     async def _write_use_once(self) -> None:
         await self.quotas.write()
         await self.key_audit.write()
+
+    @property
+    def readings(self) -> Readings:
+        """The metrics of this process."""
+        return {
+            "detection_jobs": ("Texts that wait for detection or are being searched.", lambda: self.workers.under_way),
+            "store_lag_seconds": ("For how long writes have been waiting for the store.", lambda: self.store.lag),
+            "receipts_end": ("The number of the last record of the receipt log.", self._last_record),
+        }
+
+    def _last_record(self) -> int:
+        _, last = self.store.read_now(lambda stored: stored.receipts.bounds()) or (0, 0)
+        return last
 
     def check(self) -> None:
         """Checks that requests can be served. Raises Unavailable if the store or its receipt log is unusable."""

@@ -34,7 +34,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar, Self
 
-from gateway.models import Entity, ReceiptRef, RefusedText
+from gateway.models import Caller, Entity, ReceiptRef, RefusedText
 
 # Errors that may pass when the request is sent again, and those of their codes that do not.
 _WORTH_RETRYING = frozenset({408, 409, 429, 502, 503, 504})
@@ -44,7 +44,8 @@ _PERMANENT = frozenset({"receipt_log_broken", "quota_exceeded"})
 class GatewayError(Exception):
     """An error with an HTTP status, a stable `code` and, if it concerns a field, the field's name as `param`.
 
-    `retry_after` is in seconds. `receipt` names the receipt that was written before the error, if any.
+    `retry_after` is in seconds. `receipt` names the receipt that was written before the error, if any; `caller` is
+    the one that gets it, if known.
     """
 
     status: ClassVar[int] = 500
@@ -65,6 +66,7 @@ class GatewayError(Exception):
         self.param = param
         self.retry_after = retry_after
         self.receipt: ReceiptRef | None = None
+        self.caller: Caller | None = None
         # For the receipt of the refusal.
         self.refused: RefusedText | None = None
         self.hidden: Sequence[Entity] = ()
@@ -73,7 +75,7 @@ class GatewayError(Exception):
     def __reduce__(self) -> tuple[object, ...]:
         # Pickle restores only positional arguments, and errors travel between processes.
         make = partial(type(self), code=self.code, param=self.param, retry_after=self.retry_after)
-        return make, (self.message,), {"receipt": self.receipt}
+        return make, (self.message,), {"receipt": self.receipt, "caller": self.caller}
 
     def body(self, request_id: str) -> dict[str, object]:
         """Returns the error body of the native and chat-completions endpoints."""

@@ -186,13 +186,14 @@ class RefusedText(NamedTuple):
 class Caller:
     """The sender of a request: the id of its key, `client` or `operator`, and what the key is restricted to.
 
-    All callers without a credential share one id.
+    All callers without a credential share one id. `label` is the key's.
     """
 
     key_id: str
     scope: Scope
     identified: bool = True
     grant: Grant = UNRESTRICTED
+    label: str = ""
 
     @property
     def has_key(self) -> bool:

@@ -175,7 +175,10 @@ class Page:
             lines += ["| field | type | meaning |", "|---|---|---|", *self._fields(schema, request=True), ""]
         lines += ["```sh", _curl(method, path, operation, example), "```\n"]
         status, reply = next((code, reply) for code, reply in operation["responses"].items() if code.startswith("2"))
-        lines.append(f"**Response {status}**{self._reply(reply['content']['application/json']['schema'])}")
+        (media_type, content), *_ = reply["content"].items()
+        is_json = media_type == "application/json"
+        told = self._reply(content["schema"]) if is_json else f": `{media_type}`\n"
+        lines.append(f"**Response {status}**{told}")
         lines.append(_errors(operation))
         return "\n".join(lines)
 

@@ -23,7 +23,7 @@ from addons.logs import RareWarning
 from addons.metered_reader import MeteredReader
 from addons.mitm_errors import error_page
 from gateway.config.settings import Settings
-from gateway.errors import LateRequest, TooManyRequests, Unavailable
+from gateway.errors import GatewayError, LateRequest, TooManyRequests, Unavailable
 from gateway.ids import new_request_id
 from gateway.wires.error_shapes import ErrorShape
 from gateway.workers.memory import trim_soon
@@ -58,7 +58,8 @@ class ClientState:
     `body_limit` the largest body it may have. `owner` is the caller whose key the head has, and `body_bytes` what its
     body may take in memory until it is answered. `refusal` is the response that ends the connection when the request is
     aborted. `encode` turns a response into bytes to send (encrypted, inside TLS); None while the protocol is unknown
-    and once the request is answered. `opening` holds the ids of upstream connections being established.
+    and once the request is answered. `opening` holds the ids of upstream connections being established. `request_id` is
+    that of the request whose hooks have been called, `code` that of the error which ended it since then.
     """
 
     id: str
@@ -74,6 +75,8 @@ class ClientState:
     refusal: bytes | None = field(default=None, repr=False)
     encode: Callable[[bytes], bytes] | None = None
     opening: set[str] = field(default_factory=set)
+    request_id: str = ""
+    code: str | None = None
 
     def until_closed(self) -> AbstractContextManager[None]:
         """Cancels what the current task awaits in the context when the client closes, and raises ClientGone."""
@@ -95,11 +98,17 @@ class ClientState:
 class Clients:
     """The open client connections, and the order in which those that wait for data began to wait.
 
-    The bodies of their requests may take `room` bytes.
+    The bodies of their requests may take `room` bytes. `unread` gets the request id and the error of a request that was
+    refused before any hook was called.
     """
 
-    def __init__(self, room: int = 64 * 1024 * 1024) -> None:
+    def __init__(
+        self,
+        room: int = 64 * 1024 * 1024,
+        unread: Callable[[str, GatewayError, connection.Client], None] = lambda *_: None,
+    ) -> None:
         self._room = room
+        self._unread = unread
         self._all: dict[str, ClientState] = {}
         self._waiting: dict[str, ClientState] = {}
         self.unreadable = RareWarning("refused requests whose head or body could not be read: %d")
@@ -159,6 +168,14 @@ class Clients:
             message = "Too much text is under way; try again."
             raise Unavailable(message, code="overloaded", retry_after=_ROOM_AFTER_SECONDS)
         state.owner, state.body_bytes = owner, size
+
+    def refused(self, state: ClientState, error: GatewayError, client: connection.Client) -> str:
+        """Notes that a request is refused whose head or body could not be read. Returns its id."""
+        state.code = error.code
+        request_id = state.request_id or new_request_id()
+        if not state.request_id:
+            self._unread(request_id, error, client)
+        return request_id
 
     def answer_at_once(self, flow: http.HTTPFlow) -> None:
         """Sends a refusal without reading the body. mitmproxy would read all of it first."""
@@ -280,9 +297,19 @@ class ConnectionLimits:
                     continue
                 incomplete = state.phase in (Phase.HEAD, Phase.BODY)
                 if incomplete:
-                    _answer_late(state)
+                    self._answer_late(state)
                 if self._close(state) and incomplete:
                     self._late.count()
+
+    def _answer_late(self, state: ClientState) -> None:
+        """Sends a 408 if no response has begun. Closing the connection flushes it."""
+        handler = _handler(state.id)
+        transport = handler.transports.get(handler.client) if handler is not None else None
+        if state.encode is not None and transport is not None and not transport.writer.is_closing():
+            error = LateRequest("The request did not arrive in time; send it again.")
+            request_id = self._clients.refused(state, error, handler.client)
+            transport.writer.write(state.encode(error_page(error, request_id, state.family)))
+            state.encode = None
 
     def _is_late(self, state: ClientState, now: float) -> bool:
         spent = now - state.since
@@ -306,16 +333,6 @@ class ConnectionLimits:
                 return spent > _LINGER_SECONDS
             case _:
                 return False
-
-
-def _answer_late(state: ClientState) -> None:
-    """Sends a 408 if no response has begun. Closing the connection flushes it."""
-    handler = _handler(state.id)
-    transport = handler.transports.get(handler.client) if handler is not None else None
-    if state.encode is not None and transport is not None and not transport.writer.is_closing():
-        error = LateRequest("The request did not arrive in time; send it again.")
-        transport.writer.write(state.encode(error_page(error, new_request_id(), state.family)))
-        state.encode = None
 
 
 async def _release(handler: Any, ended: connection.Connection) -> None:

@@ -35,7 +35,6 @@ from addons.patches.connection_limits import Clients, ClientState, Phase
 from addons.patches.first_bytes import PREFACE_BYTES, starts_like_http
 from gateway.errors import BadRequest, GatewayError, HeadTooLarge
 from gateway.http.content_encoding import too_large
-from gateway.ids import new_request_id
 
 CHECKED_WITH = "12.2.3"
 
@@ -185,7 +184,8 @@ class BoundedServer(_Bounded, _http1.Http1Server):
     def read_headers(self, event: events.ConnectionEvent) -> Commands:
         if isinstance(event, events.DataReceived) and self.buf:
             self.clients.mark(self._client, Phase.HEAD)
-        self._client.request = self._client.body_limit = self._client.refusal = None
+        self._client.request = self._client.body_limit = self._client.refusal = self._client.code = None
+        self._client.request_id = ""
         self._client.encode = partial(_encrypted, self.context)
         self._received = 0
         try:
@@ -241,7 +241,8 @@ class BoundedServer(_Bounded, _http1.Http1Server):
 
     def _refuse(self, error: GatewayError) -> Commands:
         self.clients.unreadable.count()
-        yield from self._close_with(error_page(error, new_request_id(), self._client.family))
+        request_id = self.clients.refused(self._client, error, self.context.client)
+        yield from self._close_with(error_page(error, request_id, self._client.family))
 
     def _close_with(self, response: bytes) -> Commands:
         """Sends the last response. Closing with unread data would reset the connection, and could lose it."""

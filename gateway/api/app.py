@@ -11,7 +11,7 @@ from functools import cache
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Depends, FastAPI, Path, Query, Request
-from fastapi.responses import Response
+from fastapi.responses import PlainTextResponse, Response
 from fastapi.telemetry import TelemetryConfig
 from pydantic import BeforeValidator
 
@@ -31,6 +31,7 @@ from gateway.container import Container
 from gateway.errors import Unprocessable
 from gateway.exchange.operations import ProtectedText, Question, ShardedText
 from gateway.exchange.state import Exchange
+from gateway.http.metrics import CONTENT_TYPE, METRICS_PATH, exposition
 from gateway.http.strict_json import dump
 from gateway.models import Caller, Scope, SessionGrant
 from gateway.policy.model import Policy
@@ -112,7 +113,7 @@ def create_app(container: Container | None = None) -> FastAPI:
     )
     app.state.container = container
     app.add_middleware(EveryAnswer)
-    routers = (_open_routes(), _native_routes(), model_lists())
+    routers = (_open_routes(), _operators_routes(), _native_routes(), model_lists())
     for router in routers:
         app.include_router(router)
     add_error_handlers(app, [route for router in routers for route in router.routes])
@@ -128,6 +129,24 @@ def _open_routes() -> APIRouter:
     async def healthz(request: Request) -> Response:
         _container(request).check()
         return _json({"status": "ok", "version": __version__})
+
+    @router.get("/readyz", **documented("readyz", governance.HealthReply))
+    async def readyz(request: Request) -> Response:
+        return await healthz(request)
+
+    @router.get("/livez", **documented("livez", governance.HealthReply))
+    async def livez() -> Response:
+        return _json({"status": "ok", "version": __version__})
+
+    return router
+
+
+def _operators_routes() -> APIRouter:
+    router = APIRouter(route_class=NativeRoute)
+
+    @router.get(METRICS_PATH, response_class=PlainTextResponse, **documented("metrics", str))
+    async def metrics(request: Request) -> Response:
+        return Response(exposition(_container(request).readings), media_type=CONTENT_TYPE)
 
     return router
 

@@ -17,8 +17,9 @@ from gateway.errors import (
     MethodNotAllowed,
     Unprocessable,
 )
+from gateway.http.metrics import METRICS_PATH
 from gateway.http.strict_json import dump
-from gateway.ids import new_request_id
+from gateway.ids import current_request_id
 from gateway.wires.error_shapes import error_shape_of, shaped, shaped_headers
 from gateway.wires.unknown_calls import is_beyond_json, unknown_path
 
@@ -79,8 +80,9 @@ def _methods_at(path: str, routes: Sequence[BaseRoute]) -> set[str]:
 
 
 def _authentication_error(request: Request) -> GatewayError | None:
-    """Returns the error of an unauthenticated request below `/v1`, so that unknown paths require a key, too."""
-    if not request.url.path.startswith("/v1/") or hasattr(request.state, "caller"):
+    """Returns the error of an unauthenticated request to `/v1` or `/metrics`; unknown paths require a key, too."""
+    needs_key = request.url.path.startswith("/v1/") or request.url.path == METRICS_PATH
+    if not needs_key or hasattr(request.state, "caller"):
         return None
     callers = request.app.state.container.callers
     try:
@@ -92,7 +94,7 @@ def _authentication_error(request: Request) -> GatewayError | None:
 
 def error_response(error: GatewayError, request: Request) -> Response:
     """Returns the response for an error."""
-    request_id = getattr(request.state, "request_id", None) or new_request_id()
+    request_id = getattr(request.state, "request_id", None) or current_request_id()
     if isinstance(error, InternalError):
         # The message asks the client to give the operator this id.
         _log.error("%s %s", error.message, request_id)

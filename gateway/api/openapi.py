@@ -51,11 +51,11 @@ def _add_keys_and_errors(document: dict[str, Any]) -> dict[str, Any]:
     components["securitySchemes"] = _KEYS
     error = ErrorReply.model_json_schema(ref_template="#/components/schemas/{model}")
     components["schemas"] |= error.pop("$defs") | {ErrorReply.__name__: error}
-    for path, methods in document["paths"].items():
+    for methods in document["paths"].values():
         for operation in methods.values():
             for media in operation.get("requestBody", {}).get("content", {}).values():
                 media["schema"] = _named_schema(media["schema"], operation["operationId"], components["schemas"])
-            operation["security"] = _ANY_KEY if path.startswith("/v1/") else []
+            operation["security"] = _ANY_KEY if "401" in operation["responses"] else []
     _add_calls_of_providers(document)
     return document
 

@@ -23,7 +23,7 @@ from gateway.errors import BadRequest, GatewayError, InternalError, Unprocessabl
 from gateway.http.content_encoding import decode, too_large
 from gateway.http.security_headers import SECURITY_HEADERS
 from gateway.http.strict_json import Json, check_media_type, parse_object
-from gateway.ids import new_request_id
+from gateway.ids import current_request_id
 from gateway.models import Caller, ReceiptRef
 from gateway.models import Scope as KeyScope
 from gateway.receipts.drafts import OPERATIONS
@@ -102,7 +102,7 @@ class NativeRoute(APIRoute):
 
         async def recorded(request: Request) -> Response:
             container = request.app.state.container
-            request.state.request_id = new_request_id()
+            request.state.request_id = current_request_id()
             outcome = "cancelled"
             try:
                 response = await strict(request, container)

@@ -87,7 +87,7 @@ class KeyRing:
         if not secret:
             raise ValueError("a key must not be empty")
         digest = _digest(secret)
-        self._static[digest[:_INDEX]] = _Known(digest, Caller(key_id, scope))
+        self._static[digest[:_INDEX]] = _Known(digest, Caller(key_id, scope, label="environment"))
 
     def authenticate(self, secret: str) -> Caller:
         """Returns the caller with this secret.
@@ -106,7 +106,9 @@ class KeyRing:
         if known is None:
             raise Unauthorized("The API key is missing or not valid.")
         if known.expires_at < math.inf and known.expires_at <= self._clock.now(self._seen):
-            raise Unauthorized("The API key has expired. Ask the operator for a new one.", code="key_expired")
+            expired = Unauthorized("The API key has expired. Ask the operator for a new one.", code="key_expired")
+            expired.caller = known.caller
+            raise expired
         return known.caller
 
     def key_id(self, secret: str) -> str:
@@ -235,7 +237,7 @@ def _read_keys(repositories: Repositories) -> tuple[int, Keys, float]:
 
 def _known(row: KeyRow) -> _Known:
     expires_at = _time(row.expires_at)
-    caller = Caller(row.key_id, Scope(row.scope), grant=stored_grant(row.terms))
+    caller = Caller(row.key_id, Scope(row.scope), grant=stored_grant(row.terms), label=row.label)
     return _Known(row.secret_hash, caller, expires_at.timestamp() if expires_at else math.inf)
 
 

@@ -1,6 +1,7 @@
 """Defines the types of settings and validates them. Error messages never repeat the value."""
 
 from datetime import timedelta
+from ipaddress import IPv4Network, IPv6Network
 from typing import Annotated
 
 from pydantic import (
@@ -45,6 +46,13 @@ def _kept(value: object) -> timedelta:
     return age
 
 
+def _networks(value: object, parse: ValidatorFunctionWrapHandler) -> object:
+    try:
+        return parse(value)
+    except ValidationError:
+        raise ValueError("write networks as 10.0.0.0/8 or fd00::/8, separated by commas") from None
+
+
 def _in_header(secret: SecretStr) -> SecretStr:
     return SecretStr(header_secret(secret.get_secret_value()))
 
@@ -63,6 +71,9 @@ Destination = Annotated[str, AfterValidator(check_destination)]
 Destinations = Annotated[tuple[Destination, ...], NoDecode, BeforeValidator(_comma_separated)]
 HeaderName = Annotated[str, AfterValidator(check_header_name)]
 HeaderNames = Annotated[tuple[HeaderName, ...], NoDecode, BeforeValidator(_comma_separated)]
+Networks = Annotated[
+    tuple[IPv4Network | IPv6Network, ...], NoDecode, BeforeValidator(_comma_separated), WrapValidator(_networks)
+]
 Port = Annotated[int, Field(ge=0, le=65535)]
 Size = Annotated[ByteSize, WrapValidator(_size)]
 Seconds = Annotated[float, Field(gt=0, le=86400)]

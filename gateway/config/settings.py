@@ -23,6 +23,7 @@ from gateway.config.field_types import (
     HostNames,
     HostPatterns,
     Kept,
+    Networks,
     Port,
     Risks,
     Seconds,
@@ -199,6 +200,9 @@ class Settings(BaseSettings):
     are in use, the one whose client has been silent longest is closed."""
     max_connections_per_address: int = Field(1024, ge=1, le=1_000_000)
     """The same for the clients of one address."""
+    trusted_proxies: Networks = ()
+    """Networks of the load balancers in front of the gateway, such as 10.0.0.0/8. For requests from these, the log has
+    the client that `X-Forwarded-For` names."""
     response_limit_bytes: Size = ByteSize(32 * _MIB)
     """Largest answer of an upstream. Above it: 502."""
     rate_limit_per_minute: int = Field(0, ge=0, le=1_000_000)
@@ -225,9 +229,9 @@ class Settings(BaseSettings):
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """Lowest level to log."""
     log_json: bool = False
-    """Log one JSON object per line."""
+    """Log one JSON object per line, to standard output, which then has nothing else."""
     log_file: Path | None = None
-    """File to append the log to. Default: standard error."""
+    """File to append the log to. Default: standard error, or standard output with `log_json`."""
 
     @classmethod
     def settings_customise_sources(

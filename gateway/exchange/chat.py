@@ -16,7 +16,7 @@ from gateway.exchange.records import Records
 from gateway.exchange.state import Exchange
 from gateway.http.strict_json import dump, parse_object
 from gateway.http.types import Field
-from gateway.ids import new_request_id
+from gateway.ids import current_request_id
 from gateway.models import Caller
 from gateway.receipts.records import attach_to_errors
 from gateway.surfaces.base import SurfaceRegistry
@@ -49,7 +49,7 @@ class ChatHandler:
         destination = self.admission.destination_for(wire, body, path, fields, caller)
         surface = self.surfaces.named(destination.surface)
         exchange = Exchange(
-            new_request_id(), wire, caller, destination, body, place, may_stream=self.streaming, annotated=True
+            current_request_id(), wire, caller, destination, body, place, may_stream=self.streaming, annotated=True
         )
         await self.protection.protect(exchange)
         with self._answering(exchange):
@@ -72,7 +72,7 @@ class ChatHandler:
         settings = {"svc_task": question.task, "svc_policy": question.policy_id, "svc_privacy_mode": question.mode}
         body |= {name: value for name, value in settings.items() if value is not None}
         destination = Destination(model, surface.trust)
-        exchange = Exchange(new_request_id(), WIRE, caller, destination, body, operation="playground")
+        exchange = Exchange(current_request_id(), WIRE, caller, destination, body, operation="playground")
         await self.protection.protect(exchange)
         with self._answering(exchange):
             answer = await surface.complete(body)

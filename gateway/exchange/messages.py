@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 from gateway.exchange.answer_guard import AnswerGuard
 from gateway.guard.verdict import GuardAction, Verdict
 from gateway.http.types import Address, Field
-from gateway.models import ReceiptRef
+from gateway.models import Caller, ReceiptRef
 from gateway.text.answers import AnswerText
 from gateway.wires.base import Body, Framing
 
@@ -102,6 +102,7 @@ class ForwardedRequest(NamedTuple):
     upstream: str = ""
     timeout_seconds: float | None = None
     plan: StreamPlan | None = None
+    caller: Caller | None = None
 
 
 class NativeResponse(NamedTuple):
@@ -116,6 +117,7 @@ class NativeResponse(NamedTuple):
     route: str | None
     receipt: ReceiptRef | None = None
     guard: str | None = None
+    caller: Caller | None = None
 
 
 class Gateway(Protocol):

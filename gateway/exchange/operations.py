@@ -9,7 +9,7 @@ from gateway.assessment import Assessment
 from gateway.exchange.protect import Protection
 from gateway.exchange.records import Records, described
 from gateway.http.strict_json import dump
-from gateway.ids import new_request_id
+from gateway.ids import current_request_id
 from gateway.models import Action, Caller, Entity, PrivacyMode, SessionGrant, Transformation
 from gateway.placeholders import Placeholders, RestoreScope, urls_with_placeholders
 from gateway.policy.document import SessionDocument
@@ -136,7 +136,7 @@ class Operations:
             protected, assessment = await self._protection.work(job, caller, [question.text])
         text: str = conversation.body["text"]
         receipt = await self._records.receipt(
-            new_request_id(), "protect", caller, policy, text.encode(), protected, assessment, crossed=True
+            current_request_id(), "protect", caller, policy, text.encode(), protected, assessment, crossed=True
         )
         with attach_to_errors(receipt):
             await self._vault.remember(session, placeholders.fresh(), protected.urls)
@@ -161,7 +161,7 @@ class Operations:
         rules = RestoreScope(policy.restore.urls, session.urls)
         restored = placeholders.restore_tree(content, rules=rules)
         receipt = await self._records.receipt(
-            new_request_id(), "reconstruct", caller, policy, dump(content), crossed=False
+            current_request_id(), "reconstruct", caller, policy, dump(content), crossed=False
         )
         unresolved = tuple(dict.fromkeys((*restored.withheld, *restored.unknown)))
         return Reconstruction(restored.value, restored.resolved, unresolved, receipt)
@@ -187,7 +187,7 @@ class Operations:
             sharded, protected, assessment = await self._protection.work(job, caller, [question.text])
         content = dump([each.protected_text for each in sharded.compartments])
         receipt = await self._records.receipt(
-            new_request_id(), "shard", caller, policy, content, protected, assessment, crossed=True
+            current_request_id(), "shard", caller, policy, content, protected, assessment, crossed=True
         )
         with attach_to_errors(receipt):
             await self._vault.remember(session, sharded.entries, protected.urls)

@@ -4,6 +4,7 @@ Keeps the exchanges that wait for their answers.
 """
 
 import asyncio
+from contextlib import suppress
 from typing import Any
 
 from starlette.types import ASGIApp
@@ -14,6 +15,7 @@ from gateway.container import Container
 from gateway.errors import EditRefused, GatewayError, InternalError, UpgradeRefused
 from gateway.exchange.messages import AnswerEnd, Call, ForwardedRequest, Listener, NativeResponse
 from gateway.exchange.state import Exchange
+from gateway.ids import serving
 from gateway.models import Caller, ReceiptRef, Scope
 from gateway.usage import count_other_call
 
@@ -48,6 +50,7 @@ class Dispatcher:
         try:
             return self._admission.check_head(call)
         except GatewayError as error:
+            error.caller = error.caller or self._caller(call)
             self._note(call, error.code)
             raise
 
@@ -55,9 +58,12 @@ class Dispatcher:
         # Whether it is a proxied call that no wire knows.
         is_other = call.listener is Listener.PROXY and not call.wire
         try:
-            opened = await self._open(call)
+            with serving(call.request_id):
+                opened = await self._open(call)
         except Exception as error:
-            code = error.code if isinstance(error, GatewayError) else InternalError.default_code
+            code = InternalError.default_code
+            if isinstance(error, GatewayError):
+                code, error.caller = error.code, error.caller or self._caller(call)
             if is_other or (call.listener is Listener.PROXY and isinstance(error, UpgradeRefused)):
                 count_other_call(self._store, "refused")
             self._note(call, code)
@@ -73,7 +79,7 @@ class Dispatcher:
         admitted = self._admission.admit(call)
         if isinstance(admitted, NativeResponse):
             self._note(call, "dropped")
-            return admitted
+            return admitted._replace(caller=self._caller(call))
         if admitted is None or not admitted.destination.url:
             return await self._serve(call, admitted.caller if admitted else None)
         if call.wire or call.content:
@@ -81,7 +87,9 @@ class Dispatcher:
         else:
             headers = await self._protection.forwarded_headers(admitted)
             destination = admitted.destination
-            opened = ForwardedRequest(destination.url, headers, b"", timeout_seconds=destination.timeout_seconds)
+            opened = ForwardedRequest(
+                destination.url, headers, b"", timeout_seconds=destination.timeout_seconds, caller=admitted.caller
+            )
         self._note(call, "forwarded", admitted.caller)
         return opened
 
@@ -109,12 +117,13 @@ class Dispatcher:
             destination.upstream,
             destination.timeout_seconds,
             self._answers.plan(exchange) if exchange.streams else None,
+            exchange.caller,
         )
 
     async def _serve(self, call: Call, caller: Caller | None) -> NativeResponse:
         """Has the ASGI application answer. A `caller` that is known already is not counted against its rate again."""
         state: dict[str, Any] = {} if caller is None else {"caller": caller}
-        return await serve(
+        answered = await serve(
             self._app,
             call.method,
             call.path,
@@ -124,6 +133,13 @@ class Dispatcher:
             server=call.server,
             state=state,
         )
+        return answered._replace(caller=state.get("caller") or self._caller(call))
+
+    def _caller(self, call: Call) -> Caller | None:
+        """Returns the caller of a call that has failed, if it is known."""
+        with suppress(GatewayError):
+            return self._admission.caller_of(call)
+        return None
 
     def _note(self, call: Call, outcome: str, caller: Caller | None = None) -> None:
         """Records the use of a key. Native routes record it themselves."""

@@ -143,7 +143,8 @@ async def _local_gateway(settings: Settings, searches: "Searches | None" = None)
         dispatcher = Dispatcher(container, create_app(container))
         try:
             if settings.api_key is None and container.keys.empty:
-                await make_first_key(container.keys, settings.data_dir)
+                hints = sys.stderr if settings.log_json else sys.stdout
+                await make_first_key(container.keys, settings.data_dir, hints)
             yield dispatcher
         finally:
             dispatcher.stop()

@@ -52,6 +52,11 @@ class Workers:
         for _ in range(threads):
             self._start()
 
+    @property
+    def under_way(self) -> int:
+        """How many jobs wait or run."""
+        return self._busy.total()
+
     async def run[T](self, job: Callable[[], T], *, key: str = "", cost: int = 0, closes: bool = False) -> T:
         """Returns the result of `job`, which is done for `key` on texts of `cost` characters.
 

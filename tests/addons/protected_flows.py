@@ -10,10 +10,12 @@ from mitmproxy.test import tflow
 
 from addons.fail_closed import Refusals
 from addons.flow_state import FlowState, FlowStates
+from addons.head_check import HeadCheck
 from addons.metered_reader import MeteredReader
 from addons.operator_view import Review
 from addons.patches.connection_limits import Clients, ClientState
 from addons.protect import Protect
+from addons.request_log import RequestLog
 from gateway.auth.credentials import KeySearch
 from gateway.errors import Forbidden
 from gateway.exchange.answer_guard import AnswerGuard
@@ -29,7 +31,10 @@ LARGE = 100_000
 PAGE = 1_000
 WIRE = chat_completions.WIRE.id
 POLICY = {"id": "default", "version": 1, "hash": "a1" * 32}
-RECORD = {"entity_counts": {}, "route": "protected", "policy": POLICY, "tokens": {"input": 1, "external": 1}}
+RECORD = {
+    **{"operation": "chat", "route": "protected", "policy": POLICY, "risk_level": "low"},
+    **{"entity_counts": {}, "transformation_counts": {}, "tokens": {"input": 1, "external": 1}},
+}
 RECEIPT = ReceiptRef("req_2", 7, json.dumps(RECORD))
 SECRET = b"Bearer sk-canary-of-the-upstream"
 FORWARDED = ForwardedRequest(
@@ -46,8 +51,8 @@ class FakeGateway:
     def __init__(self) -> None:
         self.check_head = self._asked("check_head", "key_1")
         self.open = self._asked("open", FORWARDED)
-        self.close = self._asked("close", (b"restored", {"action": "pass"}))
-        self.end = self._asked("end", {"action": "flag"})
+        self.close = self._asked("close", (b"restored", {"action": "pass", "findings": []}))
+        self.end = self._asked("end", {"action": "flag", "findings": []})
         self.results: dict[str, Any] = {}
         self.calls: list[str] = []
         self.given: list[Any] = []
@@ -74,18 +79,18 @@ class Bench:
     def __init__(self) -> None:
         self.gateway, self.states, self.clients = FakeGateway(), FlowStates(), Clients()
         review = Review(10, self.intercepts)
-        gateway = cast(Any, self.gateway)
+        gateway, log = cast(Any, self.gateway), RequestLog()
         self.protect = Protect(
             gateway,
             self.states,
             review,
-            Refusals(self.states, review, gateway),
+            Refusals(self.states, review, gateway, log),
             self.clients,
+            HeadCheck(gateway, self.clients, LARGE, PAGE),
+            log,
             intercepts=self.intercepts,
             check_host=self.check_host,
             limit=LARGE,
-            body_limit=LARGE,
-            page_limit=PAGE,
             key_search=KeySearch(),
         )
 

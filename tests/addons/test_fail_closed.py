@@ -154,5 +154,6 @@ def test_a_failure_inside_is_logged_under_the_id_that_the_client_has(
     states: Any = SimpleNamespace(of=lambda _: SimpleNamespace(request_id="req_1", family="openai"))
     review: Any = SimpleNamespace(refused=lambda *_: None)
     gateway: Any = SimpleNamespace(fail=lambda *_: None)
-    Refusals(states, review, gateway).shape(flow_of("request"), error, "failed")
+    log: Any = SimpleNamespace(ended=lambda *_: None)
+    Refusals(states, review, gateway, log).shape(flow_of("request"), error, "failed")
     assert caplog.messages == lines

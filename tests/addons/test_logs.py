@@ -25,7 +25,7 @@ def written(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
     handlers, filters, level = list(root.handlers), list(root.filters), root.level
     levels = {name: logging.getLogger(name).level for name in logging.Logger.manager.loggerDict}
     stream = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(sys, "stdout", stream)
     logs.set_up_logging("debug", json_lines=True)
     yield stream
     logging.setLogRecordFactory(factory)

@@ -265,7 +265,7 @@ async def test_a_restored_answer_is_not_in_the_flow(bench: Bench) -> None:
     assert flow.response is not None
     assert flow.response.content == b"received"
     state = bench.state(flow)
-    assert (state.answer, state.guard) == (b"restored", {"action": "pass"})
+    assert (state.answer, state.guard) == (b"restored", {"action": "pass", "findings": []})
     assert bench.gateway.given == [state.request_id, 200, b"received"]
     assert bench.gateway.told == []
 
@@ -336,7 +336,10 @@ async def test_some_answers_are_restored_as_they_arrive(bench: Bench, case: str)
 
 @pytest.mark.parametrize(("result", "told"), [(None, []), (Unavailable("Silent."), [("answered", True)])])
 async def test_a_stream_is_recorded_at_its_end(bench: Bench, result: Exception | None, told: list[Any]) -> None:
-    bench.gateway.results |= {"open": FORWARDED._replace(plan=PLAN), "end": result or {"action": "pass"}}
+    bench.gateway.results |= {
+        "open": FORWARDED._replace(plan=PLAN),
+        "end": result or {"action": "pass", "findings": []},
+    }
     flow = await bench.after("requestheaders", "request", "responseheaders", headers=SSE)
     assert flow.response is not None
     stream = cast(Any, flow.response.stream)

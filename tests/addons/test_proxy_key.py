@@ -11,6 +11,7 @@ from mitmproxy.proxy.mode_specs import ProxyMode
 from mitmproxy.test import taddons, tflow, tutils
 
 from addons.proxy_key import ProxyKey, key_in
+from addons.request_log import RequestLog
 from gateway.errors import Forbidden, TooManyRequests, Unauthorized
 
 KEY = "svck_" + "key-of-a-proxy-client" * 2
@@ -69,7 +70,7 @@ def gateway() -> Gateway:
 
 @pytest.fixture
 def addon(gateway: Gateway) -> ProxyKey:
-    return ProxyKey(cast(Any, gateway), cast(Any, SimpleNamespace(answer_at_once=lambda _: None)))
+    return ProxyKey(cast(Any, gateway), cast(Any, SimpleNamespace(answer_at_once=lambda _: None)), RequestLog())
 
 
 def flow_of(mode: str = "regular", **headers: str) -> http.HTTPFlow:

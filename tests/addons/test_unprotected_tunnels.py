@@ -11,13 +11,15 @@ from mitmproxy.proxy.layers import TCPLayer
 from mitmproxy.test import taddons, tflow, tutils
 
 from addons.patches.first_bytes import host_header, replace_searches
+from addons.request_log import RequestLog
 from addons.unprotected_tunnels import UnprotectedTunnels
 from gateway.config.unprotected_hosts import UnprotectedHosts, read_unprotected_hosts
 from gateway.errors import Forbidden
 
 
 def addon(intercepted: str = "") -> UnprotectedTunnels:
-    return UnprotectedTunnels(UnprotectedHosts(read_unprotected_hosts()), lambda host, _: host == intercepted)
+    hosts = UnprotectedHosts(read_unprotected_hosts())
+    return UnprotectedTunnels(hosts, lambda host, _: host == intercepted, RequestLog())
 
 
 @pytest.mark.parametrize("host", ["chatgpt.com", "CHATGPT.COM.", "ws.chatgpt.com"])

@@ -183,6 +183,9 @@ def test_paths_and_queries(server: Running, client: httpx.Client, vector: dict[s
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD", "TRACE", "QUAGMIRE")
 ALLOWED = {
     "/healthz": {"GET"},
+    "/readyz": {"GET"},
+    "/livez": {"GET"},
+    "/metrics": {"GET"},
     "/v1/models": {"GET"},
     "/v1/models/svc-demo": {"GET"},
     "/v1/policies": {"GET", "POST"},
@@ -199,6 +202,8 @@ ALLOWED = {
     "/v1/payments/x402": {"GET"},
     **{path: {"POST"} for endpoint, (path, _) in SOUND.items() if endpoint != "policies"},
 }
+
+OPEN = {"/healthz", "/readyz", "/livez"}
 
 
 def test_the_paths_of_this_table_are_all_there_are(client: httpx.Client) -> None:
@@ -260,7 +265,7 @@ def test_head_is_answered_as_get_without_the_body(client: httpx.Client, path: st
     head, get = client.head(path), client.get(path)
     assert (head.status_code, head.content) == (get.status_code, b"")
     assert head.headers["content-type"] == get.headers["content-type"]
-    assert client.head(path, headers={"authorization": ""}).status_code == (200 if path == "/healthz" else 401)
+    assert client.head(path, headers={"authorization": ""}).status_code == (200 if path in OPEN else 401)
 
 
 STRANGERS: dict[str, dict[str, str]] = {
@@ -289,7 +294,7 @@ def test_strangers(server: Running, name: str) -> None:
         client.headers.update([(key.encode(), value.encode("latin-1")) for key, value in STRANGERS[name].items()])
         for path, methods in {**ALLOWED, "/v1/quagmire": {"GET"}}.items():
             for method in methods | {"DELETE"}:
-                if path == "/healthz":
+                if path in OPEN:
                     continue
                 body = {"json": {"text": TEXT}} if method == "POST" else {}
                 check(client.request(method, path, **body), 401, "unauthorized", None)  # type: ignore[arg-type]

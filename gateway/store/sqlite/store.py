@@ -93,6 +93,11 @@ class Store:
         """Runs `work` at once, on this thread, on what is committed. Only for queries of microseconds."""
         return self._readers.run_now(work)
 
+    @property
+    def lag(self) -> float:
+        """For how many seconds writes have been waiting."""
+        return self._writer.lag
+
     def check(self) -> None:
         """Raises Unavailable unless the database is in place, answers, and can be written to."""
         self._files.check()

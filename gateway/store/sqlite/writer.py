@@ -62,6 +62,8 @@ class Writer:
         self._queue: deque[Operation] = deque()
         # Whether requests wait for what is queued, and the event loop that is about to say so.
         self._urgent = False
+        # When the queue was last empty.
+        self._waits_since: float | None = None
         self._hurrying: asyncio.AbstractEventLoop | None = None
         self._changed = threading.Condition()
         self._busy = False
@@ -88,6 +90,12 @@ class Writer:
             return not self._queue and not self._busy
 
     @property
+    def lag(self) -> float:
+        """For how many seconds operations have been waiting."""
+        since = self._waits_since
+        return time.monotonic() - since if since is not None else 0.0
+
+    @property
     def failed(self) -> bool:
         """Whether the database failed in the last transaction, because the disk is full, say."""
         return self._failed
@@ -100,6 +108,8 @@ class Writer:
             if len(self._queue) >= limit:
                 message = "Too many requests are waiting for the store. Try again shortly."
                 raise Unavailable(message, code="overloaded", retry_after=1)
+            if not self._queue:
+                self._waits_since = time.monotonic()
             self._queue.append(operation)
             # The first operation starts the wait; further ones need not wake the thread.
             if len(self._queue) in {1, _BATCH}:
@@ -156,6 +166,8 @@ class Writer:
             self._busy = True
             batch = [self._queue.popleft() for _ in range(min(len(self._queue), _BATCH))]
             self._urgent = bool(self._queue)
+            if not self._queue:
+                self._waits_since = None
             return batch
 
     def _do(self, batch: list[Operation]) -> None:

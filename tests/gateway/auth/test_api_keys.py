@@ -46,7 +46,7 @@ async def test_a_new_key_opens_at_once_and_says_who_it_is(ring: KeyRing) -> None
     secret, record = await ring.create("laptop", Scope.CLIENT)
     assert secret.startswith("svck_")
     assert len(secret) == len("svck_") + 43
-    assert ring.authenticate(secret) == Caller(record.key_id, Scope.CLIENT)
+    assert ring.authenticate(secret) == Caller(record.key_id, Scope.CLIENT, label="laptop")
     assert not ring.empty
     other, operator = await ring.create("console", Scope.OPERATOR)
     assert ring.authenticate(other).scope is Scope.OPERATOR
@@ -108,7 +108,7 @@ async def test_only_a_key_that_exists_can_be_revoked(ring: KeyRing, key_id: str)
 async def test_a_static_key_opens_and_is_in_no_list(ring: KeyRing, other_store: Store) -> None:
     secret = "static-" + "x" * 32
     ring.add_static(secret, Scope.OPERATOR)
-    assert ring.authenticate(secret) == Caller("key_environment", Scope.OPERATOR)
+    assert ring.authenticate(secret) == Caller("key_environment", Scope.OPERATOR, label="environment")
     assert await ring.list() == ()
     await ring.load()
     assert ring.authenticate(secret)
@@ -218,7 +218,11 @@ async def test_a_rotated_key_is_the_same_caller_and_the_old_secret_ends(store: S
     assert record.previous_until is not None
     assert replace(record, previous_until=None) == made
     assert await ring.list() == (record,)
-    assert ring.authenticate(old) == ring.authenticate(new) == Caller(made.key_id, Scope.CLIENT, grant=grant)
+    assert (
+        ring.authenticate(old)
+        == ring.authenticate(new)
+        == Caller(made.key_id, Scope.CLIENT, grant=grant, label="laptop")
+    )
     wall[0] += 24 * 3600
     with pytest.raises(Unauthorized, match="expired"):
         ring.authenticate(old)

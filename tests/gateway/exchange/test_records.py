@@ -163,10 +163,10 @@ async def test_requests_that_leave_no_record(dispatcher: Dispatcher, container: 
 async def test_requests_beyond_the_rate_leave_one_record_a_minute(dispatcher: Dispatcher, container: Container) -> None:
     call = await native(container, "/v1/protect", {"text": "No private text here."})
     for _ in range(4):
-        await opened(dispatcher, call)
+        await opened(dispatcher, call._replace(request_id=new_request_id()))
     assert await total(container) == 4
     for _ in range(3):
-        answer = await opened(dispatcher, call)
+        answer = await opened(dispatcher, call._replace(request_id=new_request_id()))
         assert isinstance(answer, NativeResponse)
         assert answer.status == 429
     assert await total(container) == 5

@@ -284,8 +284,8 @@ async def test_a_native_response_names_its_receipt_and_the_guards_action(
         (chat._replace(path="/v1/protect", content=text), None),
         (chat._replace(path="/v1/shard", content=text), None),
     ]
-    for each, guard in calls:
-        response = await opened(dispatcher, each)
+    for number, (each, guard) in enumerate(calls):
+        response = await opened(dispatcher, each._replace(request_id=f"req_13{number}"))
         assert isinstance(response, NativeResponse)
         body = orjson.loads(response.body)
         receipt = body["svc"]["receipt"] if "svc" in body else body["receipt"]

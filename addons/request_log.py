@@ -1,0 +1,231 @@
+"""Logs one line for each request of both listeners, refused ones included, and for each tunnel.
+
+A line has the request id, the key, the wire, the policy, what was hidden by type and action, how the request ended, its
+size and how long each stage took. It holds words and counts of the gateway's own, names of models and of hosts that the
+settings intercept, and never text, keys or other hosts.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from ipaddress import IPv4Network, IPv6Network
+from time import time
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import orjson
+from mitmproxy import connection, http
+from mitmproxy.proxy.mode_specs import ReverseMode
+from mitmproxy.proxy.server_hooks import ServerConnectionHookData
+
+from addons.flow_state import FlowState, listener_of
+from addons.metrics import Metrics
+from gateway.errors import GatewayError
+from gateway.exchange.messages import Listener
+from gateway.http.client_address import client_address
+from gateway.http.methods import METHODS
+from gateway.http.upstream_failures import Fault
+from gateway.models import Caller, ReceiptRef
+
+_log = logging.getLogger("gateway.requests")
+
+type Line = dict[str, Any]
+
+
+class RequestLog:
+    """Writes the lines. It is an addon to notice tunnels, and runs last, so that it sees only those that were let pass.
+
+    `trusted` are the networks of proxies whose `X-Forwarded-For` is believed. `shows_host` tells whether a host and
+    port may be named.
+    """
+
+    def __init__(
+        self,
+        trusted: tuple[IPv4Network | IPv6Network, ...] = (),
+        shows_host: Callable[[str, int], bool] = lambda *_: False,
+    ) -> None:
+        self.metrics = Metrics()
+        self._trusted = trusted
+        self._shows_host = shows_host
+        # When the first upstream of a connection without requests was connected.
+        self._tunnels: WeakKeyDictionary[connection.Client, float] = WeakKeyDictionary()
+
+    def ended(self, flow: http.HTTPFlow, state: FlowState, outcome: str, code: str | None = None) -> None:
+        """Logs a request that has ended. Does nothing if it has been logged."""
+        if state.logged:
+            return
+        state.logged = True
+        self._tunnels.pop(flow.client_conn, None)
+        request, response = flow.request, flow.response
+        self._write(
+            {
+                "request_id": state.request_id,
+                **_of_caller(state.caller),
+                "client": client_address(flow.client_conn.peername, state.headers.fields, self._trusted),
+                "listener": state.listener.value,
+                "method": request.method if request.method in METHODS else "other",
+                "wire": state.wire.id if state.wire else None,
+                **_of_receipt(state.receipt_ref),
+                "upstream": self._upstream(state),
+                "guard": _of_guard(state.guard),
+                "outcome": outcome,
+                "status": response.status_code if response is not None else None,
+                "upstream_status": state.upstream_status,
+                "code": code,
+                "bytes": {"received": state.received, "sent": _size(flow, state)},
+                "ms": _stages(flow, state),
+            }
+        )
+
+    def refused(self, flow: http.HTTPFlow, error: GatewayError) -> None:
+        """Logs a request or tunnel that was refused before it had a state."""
+        response = flow.response
+        self._tunnels.pop(flow.client_conn, None)
+        self._write(
+            {
+                "request_id": response.headers.get("x-svc-request-id") if response is not None else None,
+                "client": client_address(flow.client_conn.peername, (), ()),
+                "listener": listener_of(flow).value,
+                "method": "CONNECT" if flow.request.method == "CONNECT" else "other",
+                "outcome": "refused",
+                "status": error.status,
+                "code": error.code,
+            }
+        )
+
+    def broken(self, flow: http.HTTPFlow, fault: Fault | None) -> None:
+        """Logs a request to a host that is not intercepted whose connection failed."""
+        self._tunnels.pop(flow.client_conn, None)
+        error = fault.error() if fault is not None else None
+        self._write(
+            {
+                "client": client_address(flow.client_conn.peername, (), ()),
+                "listener": listener_of(flow).value,
+                "outcome": "cancelled" if error is None else "upstream_error",
+                "status": error.status if error is not None else None,
+                "code": error.code if error is not None else None,
+            }
+        )
+
+    def unread(self, request_id: str, error: GatewayError, client: connection.Client) -> None:
+        """Logs a request whose head could not be read."""
+        is_gateway = isinstance(client.proxy_mode, ReverseMode)
+        self._write(
+            {
+                "request_id": request_id,
+                "client": client_address(client.peername, (), ()),
+                "listener": (Listener.GATEWAY if is_gateway else Listener.PROXY).value,
+                "outcome": "refused",
+                "status": error.status,
+                "code": error.code,
+            }
+        )
+
+    def server_connected(self, data: ServerConnectionHookData) -> None:
+        if not isinstance(data.client.proxy_mode, ReverseMode):
+            self._tunnels.setdefault(data.client, time())
+
+    def client_disconnected(self, client: connection.Client) -> None:
+        since = self._tunnels.pop(client, None)
+        if since is None:
+            return
+        self._write(
+            {
+                "client": client_address(client.peername, (), ()),
+                "listener": Listener.PROXY.value,
+                "outcome": "tunnel",
+                "ms": {"total": _ms(time() - since)},
+            }
+        )
+
+    def _upstream(self, state: FlowState) -> str | None:
+        """Returns the name of the configured upstream, or of an intercepted host, that a request was sent to."""
+        if state.forwarded is None:
+            return None
+        host, port, _ = state.target
+        return state.forwarded.upstream or (host if self._shows_host(host, port) else "other")
+
+    def _write(self, line: Line) -> None:
+        line = {name: value for name, value in line.items() if value is not None}
+        self.metrics.observe(line)
+        _log.info("request %s", _as_text(line), extra={"request": line})
+
+
+def _of_caller(caller: Caller | None) -> Line:
+    return {} if caller is None else {"key_id": caller.key_id, "key_label": caller.label or None}
+
+
+def _of_receipt(receipt: ReceiptRef | None) -> Line:
+    """Returns what the receipt says about the request."""
+    if receipt is None:
+        return {}
+    body = orjson.loads(receipt.body)
+    return {
+        "receipt": receipt.sequence,
+        "operation": body["operation"],
+        "model": body.get("model"),
+        "policy": f"{body['policy']['id']}@{body['policy']['version']}",
+        "route": body["route"],
+        "risk": body["risk_level"],
+        "entities": body["entity_counts"] or None,
+        "actions": body["transformation_counts"] or None,
+    }
+
+
+def _of_guard(verdict: Mapping[str, Any] | None) -> Line | None:
+    """Returns the guard's action, and its findings by rule."""
+    if verdict is None:
+        return None
+    findings: dict[str, int] = {}
+    for finding in verdict["findings"]:
+        findings[finding["kind"]] = findings.get(finding["kind"], 0) + finding.get("count", 1)
+    return {"action": verdict["action"], "findings": findings}
+
+
+def _size(flow: http.HTTPFlow, state: FlowState) -> int:
+    """Returns the bytes of the body that the client got."""
+    if state.stream is not None:
+        return state.stream.sent
+    if state.answer is not None:
+        return len(state.answer)
+    return len(flow.response.data.content or b"") if flow.response is not None else 0
+
+
+def _stages(flow: http.HTTPFlow, state: FlowState) -> dict[str, float]:
+    """Returns the milliseconds of each stage that the request reached.
+
+    `upstream` is the time from the release of the request to the last byte of the answer, `first_byte` to the first.
+    `overhead` is what is left of the total after receiving the request, holding it for an operator, and the upstream.
+    """
+    request, response, now = flow.request, flow.response, time()
+    seconds = dict(state.seconds)
+    if request.timestamp_end is not None:
+        seconds["receive"] = request.timestamp_end - request.timestamp_start
+    if state.released_at is not None:
+        last = first = now
+        if response is not None and state.upstream_status is not None:
+            first = response.timestamp_start or now
+            last = response.timestamp_end or now
+        seconds["first_byte"] = first - state.released_at
+        seconds["upstream"] = last - state.released_at
+    if state.stream is not None:
+        # Restored while the upstream was sending.
+        seconds["restore"] = state.stream.seconds
+    total = now - request.timestamp_start
+    spent = sum(seconds.get(stage, 0.0) for stage in ("receive", "held", "upstream"))
+    return {stage: _ms(value) for stage, value in [*seconds.items(), ("overhead", total - spent), ("total", total)]}
+
+
+def _ms(seconds: float) -> float:
+    return round(max(seconds, 0.0) * 1000, 1)
+
+
+def _as_text(line: Mapping[str, Any], prefix: str = "") -> str:
+    """Returns a line as `name=value` pairs. No value has a space but a key's label, which is quoted."""
+    parts = []
+    for name, value in line.items():
+        if isinstance(value, Mapping):
+            parts.append(_as_text(value, f"{prefix}{name}."))
+        else:
+            shown = orjson.dumps(value).decode() if isinstance(value, str) and not value.isalnum() else value
+            parts.append(f"{prefix}{name}={shown}")
+    return " ".join(filter(None, parts))

@@ -1,0 +1,152 @@
+"""Every request leaves one line in the log, with its request id, and is counted; neither holds anything private."""
+
+import json
+import socket
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.e2e.conftest import Gateways
+from tests.e2e.server import Running
+from tests.e2e.upstream import Upstream
+
+CANARY = "canary-4711@example.com"
+CHAT = {"model": "gpt-4o", "messages": [{"role": "user", "content": f"I am Anna Canary, {CANARY}"}]}
+
+
+@pytest.fixture(scope="module")
+def served(gateways: Gateways) -> Iterator[Running]:
+    yield gateways(
+        *gateways.with_upstream,
+        log_json="true",
+        upstream_key="upstream-key-of-the-tests",
+        trusted_proxies="127.0.0.0/8",
+        default_upstream="configured-upstream",
+    )
+
+
+def lines_of(running: Running) -> list[dict[str, Any]]:
+    lines = [json.loads(line) for line in running.output().splitlines() if line.startswith("{")]
+    return [line for line in lines if line["logger"] == "gateway.requests"]
+
+
+def last(running: Running, before: int) -> dict[str, Any]:
+    """Returns the line that followed the first lines; waits for it."""
+    deadline = time.monotonic() + 10
+    while len(lines := lines_of(running)) == before and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert len(lines) == before + 1
+    return lines[-1]
+
+
+def test_a_protected_chat(served: Running, upstream: Upstream) -> None:
+    before = len(lines_of(served))
+    with served.client() as client:
+        answer = client.post("/v1/chat/completions", json=CHAT, headers={"x-forwarded-for": "198.51.100.7"})
+    line = last(served, before)
+    assert answer.status_code == 200
+    expected = {
+        "request_id": answer.headers["x-svc-request-id"],
+        "key_id": "key_environment",
+        "client": "198.51.100.7",
+        "listener": "gateway",
+        "method": "POST",
+        "wire": "chat-completions",
+        "operation": "chat",
+        "route": "protected",
+        "policy": "default@1",
+        "upstream": "configured-upstream",
+        "outcome": "answered",
+        "status": 200,
+        "upstream_status": 200,
+        "entities": {"EMAIL_ADDRESS": 1, "PERSON": 1},
+        "actions": {"placeholder": 2},
+    }
+    assert {name: line[name] for name in expected} == expected
+    assert set(line["ms"]) == {"protect", "receive", "first_byte", "upstream", "restore", "overhead", "total"}
+    assert line["ms"]["total"] >= line["ms"]["upstream"]
+    assert line["bytes"]["sent"] == len(answer.content)
+    with served.client() as client:
+        receipt = client.get(f"/v1/receipts/{line['request_id']}").json()
+    assert receipt["sequence"] == line["receipt"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "key", "body", "expected"),
+    [
+        ("POST", "/v1/protect", True, {"text": CANARY}, {"outcome": "answered", "status": 200, "operation": "protect"}),
+        ("POST", "/v1/protect", True, {"tex": CANARY}, {"outcome": "refused", "code": "validation_error"}),
+        ("POST", "/v1/protect", False, {"text": CANARY}, {"outcome": "refused", "code": "unauthorized"}),
+        ("POST", "/v1/chat/completions", False, CHAT, {"outcome": "refused", "code": "unauthorized", "status": 401}),
+        ("POST", "/canary-4711", True, CHAT, {"outcome": "refused", "status": 404}),
+        ("GET", "/healthz", False, None, {"outcome": "answered", "status": 200}),
+    ],
+)
+def test_calls_of_the_gateway_itself(
+    served: Running, method: str, path: str, key: bool, body: Any, expected: dict[str, Any]
+) -> None:
+    before = len(lines_of(served))
+    with served.client() if key else served.client("svck_wrong") as client:
+        answer = client.request(method, path, json=body)
+    line = last(served, before)
+    assert {name: line[name] for name in expected} == expected
+    assert line["request_id"] == answer.headers.get("x-svc-request-id", line["request_id"])
+
+
+@pytest.mark.parametrize(
+    ("sent", "code"),
+    [
+        (b"GET /v1/models HTTP/1.1\r\ncanary-4711\r\n\r\n", "invalid_request"),
+        (b"GET /" + b"canary-4711" * 8000 + b" HTTP/1.1\r\n\r\n", "head_too_large"),
+    ],
+)
+def test_a_head_that_cannot_be_read(served: Running, sent: bytes, code: str) -> None:
+    before = len(lines_of(served))
+    with socket.create_connection(("127.0.0.1", served.port), 10) as sock:
+        sock.sendall(sent)
+        answer = sock.recv(65536).decode()
+    line = last(served, before)
+    assert line["code"] == code
+    assert line["request_id"] in answer
+
+
+def test_a_client_that_leaves_before_its_body_is_complete(served: Running) -> None:
+    before = len(lines_of(served))
+    head = b"POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer x\r\nContent-Length: 99\r\n\r\n{"
+    with socket.create_connection(("127.0.0.1", served.port), 10) as sock:
+        sock.sendall(head)
+        time.sleep(0.2)
+    assert last(served, before)["outcome"] == "cancelled"
+
+
+def test_the_proxy_and_its_tunnels(served: Running, tls_upstream: Upstream, upstream: Upstream) -> None:
+    before = len(lines_of(served))
+    with served.proxied(tls_upstream.url, authorization="Bearer of-the-provider") as client:
+        answer = client.post("/v1/chat/completions", json=CHAT)
+    line = last(served, before)
+    assert (line["listener"], line["upstream"]) == ("proxy", "localhost")
+    assert line["key_id"].startswith("proxy_")
+    assert line["request_id"] == answer.headers["x-svc-request-id"]
+    with socket.create_connection(("127.0.0.1", served.proxy_port), 10) as sock:
+        sock.sendall(b"CONNECT chatgpt.com:443 HTTP/1.1\r\nHost: chatgpt.com\r\n\r\n")
+        sock.recv(4096)
+    line = last(served, before + 1)
+    assert (line["method"], line["code"]) == ("CONNECT", "unprotected_host")
+    with served.proxied() as client:
+        client.get(f"http://127.0.0.1:{upstream.port}/canary-4711")
+    assert last(served, before + 2)["outcome"] == "tunnel"
+
+
+def test_metrics_count_what_the_log_has_and_hold_nothing_private(served: Running) -> None:
+    with served.client() as client:
+        text = client.get("/metrics").text
+        assert client.get("/readyz").json()["status"] == "ok"
+    with served.stranger() as stranger:
+        assert stranger.get("/metrics").status_code == 401
+        assert stranger.get("/livez").status_code == 200
+    counted = [line for line in text.splitlines() if line.startswith("privacy_gateway_requests_total")]
+    known = lines_of(served)
+    assert sum(float(line.rpartition(" ")[2]) for line in counted) == len(known) - 4
+    assert "canary" not in served.output() + text

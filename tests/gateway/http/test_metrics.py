@@ -1,0 +1,24 @@
+"""Metrics of the gateway's process."""
+
+import os
+import sys
+
+import pytest
+
+from gateway.http.metrics import exposition, resident_bytes
+
+
+def test_readings_are_taken_when_they_are_asked_for() -> None:
+    values = iter([1.0, 2.0])
+    readings = {"store_lag_seconds": ("For how long writes wait.", lambda: next(values))}
+    assert b"\nprivacy_gateway_store_lag_seconds 1.0\n" in exposition(readings)
+    assert b"\nprivacy_gateway_store_lag_seconds 2.0\n" in exposition(readings)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc, which Linux has")
+def test_memory() -> None:
+    found = resident_bytes(os.getpid())
+    assert found is not None
+    assert found > 5_000_000
+    assert b'resident_memory_bytes{process="gateway"} ' in exposition({})
+    assert resident_bytes(0) is None

@@ -22,9 +22,9 @@ from gateway.http.strict_json import Json, parse
 from gateway.placeholders import looks_like_placeholder
 from gateway.wires.base import Wires
 
-OWN = "🔒"
-FOREIGN = "❓"
-# In characters; a mark is two characters wide.
+# Legible in every font.
+OWN, FOREIGN = "*", "?"
+# In characters.
 _WIDTH, _NARROWEST = 68, 40
 _PRIORITY = 100
 _LABEL = 9
@@ -84,6 +84,10 @@ def _head(data: bytes, notes: Notes, asked: bool) -> Iterator[tuple[str, str]]:
         yield "edited", f"by an operator; its own receipt is {notes.edit}"
     if notes.refusal:
         yield "refused", notes.refusal
+    for number, line in enumerate(textwrap.wrap(notes.reason, _WIDTH - _LABEL)):
+        yield "" if number else "reason", line
+    for place in notes.found:
+        yield "found", place
 
 
 def _title(notes: Notes, asked: bool) -> str:

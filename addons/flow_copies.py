@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 from mitmproxy import connection, http
 from mitmproxy.flow import Error, Flow
+from mitmproxy.proxy.mode_specs import ProxyMode
 
 from addons.credentials import scrub
 from gateway.http.methods import METHODS
@@ -28,6 +29,7 @@ _WORDS = re.compile(
     r"(?:/(?:v1|v1beta|openai|anthropic|api|chat|completions|messages|count_tokens|responses|embeddings|models"
     r"|analyze|protect|reconstruct|shard|playground|run|policies|receipts|usage|payments|x402|healthz))+"
 )
+_REGULAR = ProxyMode.parse("regular")
 _CODE = re.compile(r"[a-z0-9_]{1,64}")
 
 
@@ -39,6 +41,7 @@ class Notes:
     `edit` is the request id of an edit's receipt, `refusal` the code of a refusal. `metadata_only` marks the entry of a
     call whose text is not kept. `decision` says what became of a call: `protected`, `passed` as it carries no text,
     `answered` by the gateway, `dropped`, `refused`. `wire` is the id of the wire.
+    `reason` and `found` say why an operator's edit was refused, and the types and places of what was found in it.
     """
 
     request_id: str = ""
@@ -50,6 +53,8 @@ class Notes:
     metadata_only: bool = False
     decision: str = ""
     wire: str = ""
+    reason: str = ""
+    found: Sequence[str] = ()
 
     def put(self, into: Flow) -> None:
         """Stores the notes in the flow as plain values, which is all that mitmproxy can store."""
@@ -101,6 +106,9 @@ def _message_copy[M: http.Message](message: M, headers: http.Headers) -> M:
 def _connection_copy[C: connection.Connection](of: C) -> C:
     copied = copy(of)
     copied.state = connection.ConnectionState.CLOSED
+    if isinstance(copied, connection.Client):
+        # The address in the gateway's own mode is only a placeholder.
+        copied.proxy_mode = _REGULAR
     return copied
 
 

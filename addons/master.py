@@ -33,7 +33,7 @@ _OPERATORS = frozenset(
     {"comment", "cut", "export", "save", "savehar", "webaddon", "webauth", "intercept", "staticviewer", "view"}
     | {"eventstore", "commandhistory"}
 )
-_COLUMNS = ["icon", "method", "path", "status", "comment", "size", "time"]
+_COLUMNS = ["timestamp", "status", "comment", "method", "path", "size", "time"]
 _KEPT = _LISTENERS | _OPERATORS | {"errorcheck"}
 
 

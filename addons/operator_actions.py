@@ -9,7 +9,7 @@ import logging
 from collections.abc import Awaitable, Sequence
 from time import time
 
-from mitmproxy import command, http
+from mitmproxy import command, exceptions, http
 from mitmproxy.flow import Flow
 
 from addons.fail_closed import Refusals, fail_closed
@@ -83,8 +83,10 @@ class NoReplay:
 
     @command.command("replay.client")  # type: ignore[untyped-decorator]
     def replay(self, flows: Sequence[Flow]) -> None:
-        """Sends nothing and logs a warning."""
-        _log.warning("%d not replayed: the gateway sends only what a client asked for; ask the client", len(flows))
+        """Sends nothing. mitmweb shows the error."""
+        raise exceptions.CommandError(
+            "Replaying is not possible: the request would have no caller and no key. Ask the client to send it again."
+        )
 
 
 def _edited(released: http.Request, shown: http.Request) -> bool:

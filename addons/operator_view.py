@@ -3,7 +3,7 @@
 Does nothing without mitmweb.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from mitmproxy.addons.view import View
 from addons import flow_copies
 from addons.flow_copies import UNKNOWN_HOST, Notes, code_of, metadata_of, plain_path, request_id_of, summary
 from addons.flow_state import FlowState
-from gateway.errors import GatewayError
+from gateway.errors import EditRefused, GatewayError
 from gateway.exchange.messages import Listener, NativeResponse
 from gateway.models import ReceiptRef
 
@@ -53,10 +53,11 @@ class Review:
         forwarded = state.forwarded
         assert forwarded is not None
         if forwarded.receipt is None:
-            flow.comment = f"carries no text · {state.request_id}"
+            words = ("passed", *_key(state), "carries no text", state.request_id)
         else:
             flow.marked = PROTECTED if forwarded.hidden else ""
-            flow.comment = f"{summary(forwarded.receipt)} · {state.request_id}"
+            words = ("protected", *_key(state), summary(forwarded.receipt), state.request_id)
+        flow.comment = " · ".join(words)
         view = self.view
         if view is None:
             return
@@ -108,9 +109,12 @@ class Review:
             self.answered(flow, state, error)
         else:
             flow.marked = REFUSED
-            flow.comment = f"{error.code} · {flow.comment}"
+            found = error.found if isinstance(error, EditRefused) else ()
+            reason = error.reason if isinstance(error, EditRefused) else ""
+            flow.comment = " · ".join([f"refused: {error.code}", *found[:1], flow.comment])
             # Discards the operator's edit, which may hold what must not be forwarded.
-            self._show_request(flow, state.shown, refusal=error.code, decision="refused")
+            notes = {"refusal": error.code, "decision": "refused", "reason": reason, "found": list(found)}
+            self._show_request(flow, state.shown, **notes)
             state.shown.request.data.host, state.shown.request.data.port, scheme = state.target
             state.shown.request.data.scheme = scheme.encode()
             self.answered(flow, state)
@@ -165,12 +169,12 @@ class Review:
         body = receipt.body if receipt else None
         notes = Notes(request_id, body, refusal=refusal, metadata_only=True, decision=decision)
         notes.put(added)
-        words = [refusal] if refusal else ["dropped"] if is_dropped else []
+        words = [decision if refusal is None else refusal if status is None else f"refused: {refusal}"]
         added.marked = REFUSED if refusal else METADATA
         if guard is not None and guard != "pass":
             added.marked = FLAGGED if guard == "flag" else GUARDED
             words.append(f"answer {_GUARDED[guard]}")
-        words += [*([summary(receipt)] if receipt else []), "metadata only", request_id]
+        words += [*_key(state), *([summary(receipt)] if receipt else []), "metadata only", request_id]
         added.comment = " · ".join(words)
         self._add(view, added)
 
@@ -208,3 +212,9 @@ class Review:
             if oldest is None:
                 return
             view.remove([oldest])
+
+
+def _key(state: FlowState) -> Iterator[str]:
+    """Yields the label of the caller's gateway key, or its id if it has none."""
+    if state.caller is not None and state.caller.has_key:
+        yield state.caller.label or state.caller.key_id

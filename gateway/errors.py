@@ -124,14 +124,23 @@ class Forbidden(GatewayError):
 
 
 class EditRefused(Forbidden):
-    """An operator's edit would let private text out."""
+    """An operator's edit would let private text out. `found` tells the operator, not the client, what is where."""
 
     default_code = "edit_refused"
+    reason = ""
+    found: Sequence[str] = ()
 
     @classmethod
-    def because(cls, reason: str) -> Self:
+    def because(cls, reason: str, found: Sequence[str] = ()) -> Self:
         """Builds the error. `reason` says what is wrong with the edit, then what to do."""
-        return cls(f"An operator's edit of this request was refused: {reason}")
+        error = cls(f"An operator's edit of this request was refused: {reason}")
+        error.reason, error.found = reason, found
+        return error
+
+    def __reduce__(self) -> tuple[object, ...]:
+        make, arguments, state = super().__reduce__()
+        assert isinstance(state, dict)
+        return make, arguments, {**state, "reason": self.reason, "found": self.found}
 
 
 class NotFound(GatewayError):

@@ -11,14 +11,14 @@ from typing import Any
 
 from mitmproxy.tools.web.app import Application, RequestHandler
 
+from addons.patches.mitmweb_page import HANDLERS
+
 CHECKED_WITH = "12.2.3"
 
 # Before signing in: the form with the token.
 _LOGIN_BYTES = 64 * 1024
 # For a list of flows that an operator saved and opens again.
 _FLOW_FILE, _FLOW_FILE_BYTES = "/flows/dump", 256 * 1024 * 1024
-# The page sends an edit as a JSON string, in which a body of JSON takes at most twice its bytes.
-_ESCAPED = 2
 
 
 class BoundedApplication(Application):
@@ -28,7 +28,9 @@ class BoundedApplication(Application):
         super().__init__(master, debug=False)
         self.settings["static_handler_class"] = StaticFiles
         self._names = frozenset(_plain(name) for name in names)
-        self._edit_bytes = _ESCAPED * body_limit + _LOGIN_BYTES
+        self._edit_bytes = max(body_limit, _LOGIN_BYTES)
+        self.settings["body_limit"] = body_limit
+        self.add_handlers(".*", HANDLERS)
 
     def find_handler(self, request: Any, **kwargs: Any) -> Any:
         request.connection.set_max_body_size(self._most(request))

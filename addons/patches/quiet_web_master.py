@@ -10,6 +10,7 @@ from mitmproxy.tools.web.app import ClientConnection
 from mitmproxy.tools.web.master import WebMaster
 
 from addons.content_view import ProtectedView
+from addons.options import FREE
 from addons.patches.mitmweb_access import BoundedApplication
 from gateway.config.settings import Settings
 
@@ -45,6 +46,13 @@ class QuietWebMaster(WebMaster):
     def _sig_view_update(self, flow: flow.Flow) -> None:
         if ClientConnection.connections:
             super()._sig_view_update(flow)
+
+    def _sig_options_update(self, updated: set[str]) -> None:
+        if updated & FREE:
+            super()._sig_options_update(updated & FREE)
+
+    def _sig_servers_changed(self) -> None:
+        """Leaves out the listeners, which are set in the gateway's settings."""
 
 
 def use_own_views() -> None:

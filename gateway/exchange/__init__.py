@@ -14,6 +14,7 @@ header_policy   which headers are forwarded
 earlier_answers values of answers that a later request may continue
 operations      analyze, protect, reconstruct, shard
 operator_edits  an operator's edits of protected requests
+edit_findings   where an edit holds private text
 leak_search     searches for known values in any encoding
 
 Detection, protection, the guard and receipts do the work; HTTP and processes are `gateway.api` and `gateway.server`.

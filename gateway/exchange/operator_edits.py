@@ -15,6 +15,7 @@ from functools import partial
 
 from gateway.errors import EditRefused, GatewayError
 from gateway.exchange.dates import days
+from gateway.exchange.edit_findings import places
 from gateway.exchange.leak_search import LeakSearch
 from gateway.exchange.records import Records
 from gateway.exchange.state import Exchange
@@ -62,6 +63,8 @@ class OperatorEdits:
             after = read(body)
         except GatewayError as error:
             raise EditRefused.because(f"the edited body cannot be read. {error.message}") from None
+        sent = parse_object(exchange.body)
+        # Reading takes the gateway's own members out.
         before = read(parse_object(exchange.body))
         if (after.model, after.stream) != (before.model, before.stream):
             raise EditRefused.because("the model and `stream` cannot be changed. Edit only texts.")
@@ -70,22 +73,31 @@ class OperatorEdits:
         original = read(parse_object(source))
         texts_before, texts_after = LeakSearch(before.texts()), LeakSearch(after.texts())
         mode = original.privacy_mode
-        private = {*self._hidden(after, exchange.policy, mode), *self._hidden(original, exchange.policy, mode)}
-        if any(texts_after.holds(value) and not texts_before.holds(value) for value in private):
+        private = dict(self._hidden(after, exchange.policy, mode)) | dict(self._hidden(original, exchange.policy, mode))
+        added = {value: type_ for value, type_ in private.items() if _is_added(value, texts_before, texts_after)}
+        if added:
             raise EditRefused.because(
-                "it adds private text that the protected request does not hold. Remove that text."
+                "it adds private text that the protected request does not hold. Remove that text.",
+                places(parse_object(edited), sent, added),
             )
         return dump(body), sum(map(estimate, after.texts()))
 
-    def _hidden(self, conversation: Conversation, policy: Policy, mode: PrivacyMode) -> Iterator[str | date]:
-        """Yields the values that the policy hides in a conversation, each part of a name, and the day of a date."""
+    def _hidden(
+        self, conversation: Conversation, policy: Policy, mode: PrivacyMode
+    ) -> Iterator[tuple[str | date, str]]:
+        """Yields the values that the policy hides, and their types: also each part of a name, and the day of a date."""
         found = self._protector.find(conversation.blocks, policy, mode, block=False)
         for block, result in zip(conversation.blocks, found, strict=True):
             texts = (text for field in block for text in field.texts)
             for text, spans in zip(texts, result.spans, strict=True):
                 for span in spans:
-                    yield text[span.start : span.end]
+                    values: list[str | date] = [text[span.start : span.end]]
                     if span.type == "PERSON":
-                        yield from _NAME_PART.findall(text, span.start, span.end)
+                        values += _NAME_PART.findall(text, span.start, span.end)
                     elif default_generalization(span.type) == "year":
-                        yield from days(text[span.start : span.end])
+                        values += days(text[span.start : span.end])
+                    yield from ((value, span.type) for value in values)
+
+
+def _is_added(value: str | date, before: LeakSearch, after: LeakSearch) -> bool:
+    return after.holds(value) and not before.holds(value)

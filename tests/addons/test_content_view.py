@@ -89,17 +89,22 @@ async def test_the_message_reads_as_text_after_a_summary_with_its_placeholders_m
         '    content: "Be brief."',
         '  - role: "user"',
         "    content: |",
-        "      Write to 🔒[PERSON_7KQ2M] at 🔒[EMAIL_ADDRESS_X4T9P].",
+        "      Write to *[PERSON_7KQ2M] at *[EMAIL_ADDRESS_X4T9P].",
         "      ",
         *[f"      {words[:64].rsplit(' ', 1)[0] if len(words) > 64 else words}"] * 3,
         "      word",
-        '🔒[PERSON_7KQ2M]: "❓[CREDIT_CARD_00000]"',
+        '*[PERSON_7KQ2M]: "?[CREDIT_CARD_00000]"',
     ]
 
 
 TITLES = {
     "held": ({}, True, "# HELD BACK: nothing was sent yet"),
     "refused": ({"refusal": "edit_refused"}, False, "# REFUSED: nothing was sent"),
+    "an edit with a name in it": (
+        {"refusal": "edit_refused", "reason": "Remove it.", "found": ["PERSON at /a"]},
+        False,
+        "# REFUSED: nothing was sent",
+    ),
     "answered here": ({"metadata_only": True}, False, "# METADATA ONLY: answered here"),
     "refused here": (
         {"metadata_only": True, "refusal": "unauthorized"},
@@ -116,6 +121,7 @@ async def test_the_title_says_what_it_is(name: str) -> None:
     if held:
         flow.intercept()
     assert seen(flow).startswith(title + "\n")
+    assert ("# reason    Remove it.\n# found     PERSON at /a\n" in seen(flow)) == (name == "an edit with a name in it")
 
 
 async def test_the_answer() -> None:
@@ -126,7 +132,7 @@ async def test_the_answer() -> None:
     text = seen(flow, answer=True)
     assert text.startswith("# RECEIVED: the upstream answered this\n")
     assert "# guard     redact: forged_placeholder (medium) 2\n" in text
-    assert "Ask 🔒[PERSON_7KQ2M] or ❓[PERSON_00000]." in text
+    assert "Ask *[PERSON_7KQ2M] or ?[PERSON_00000]." in text
     assert "digest" not in text
 
 
@@ -138,7 +144,7 @@ async def test_a_streamed_answer_reads_as_one_text() -> None:
     flow.response.content = b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events)
     text = seen(flow, answer=True)
     assert "# stream    3 events, whose texts are joined here\n---\n" in text
-    assert text.count('content: "Ask 🔒[PERSON_7KQ2M]."') == 1
+    assert text.count('content: "Ask *[PERSON_7KQ2M]."') == 1
 
 
 async def test_an_answer_that_did_not_stream_is_shown_as_it_is() -> None:
@@ -161,7 +167,7 @@ async def test_other_bytes_than_the_receipts_are_an_edit_or_named_as_such() -> N
 @pytest.mark.parametrize("body", [b"not JSON: [PERSON_7KQ2M]", b"\xff\xfe [PERSON_7KQ2M]", b'{"a": 1, "a": 2}', b"["])
 async def test_other_bodies_than_json_are_shown_as_they_are(body: bytes) -> None:
     text = seen(flow_of(noted(), body))
-    assert body.decode("utf-8", "replace").replace("[PERSON", "🔒[PERSON") in text
+    assert body.decode("utf-8", "replace").replace("[PERSON", "*[PERSON") in text
 
 
 async def test_flows_of_others_are_left_to_other_views() -> None:

@@ -14,6 +14,7 @@ from addons.flow_state import FlowState
 from addons.operator_view import METADATA, REFUSED, Review
 from gateway.errors import Forbidden
 from gateway.exchange.messages import ForwardedRequest, Listener, NativeResponse
+from gateway.models import Caller, Scope
 from tests.conftest import vectors
 
 
@@ -71,7 +72,7 @@ async def test_an_entry_holds_nothing_of_the_call_itself_and_is_found_by_marker_
         assert "canary" not in repr(entry.get_state()).lower()
         assert entry.request.pretty_url == "https://not-shown.invalid/(not-shown)"
         assert (entry.request.method, entry.marked) == ("OTHER", REFUSED)
-        assert entry.comment == "forbidden · metadata only · req_01"
+        assert entry.comment == "refused: forbidden · metadata only · req_01"
         for wanted in ("~marked", "~marker no_entry", "~comment forbidden", "~comment req_01"):
             assert flowfilter.match(wanted, entry)
         assert not flowfilter.match(f"~marker {METADATA.strip(':')}", entry)
@@ -84,11 +85,13 @@ async def test_the_fate_of_a_call_is_noted() -> None:
         state.forwarded = ForwardedRequest("https://api.example/v1/models", (), b"")
         review.released(passed, state)
         dropped.response = http.Response.make(202)
-        review.native(dropped, visit_of(dropped), NativeResponse(202, (), b"{}", "/v1/traces/ingest"))
+        known = visit_of(dropped)
+        known.caller = Caller("key_01", Scope.CLIENT, label="anna")
+        review.native(dropped, known, NativeResponse(202, (), b"{}", "/v1/traces/ingest"))
         refuse(review, tflow.tflow())
         decisions = [notes.decision for flow in view._store.values() if (notes := shown.metadata_of(flow))]
         assert decisions == ["passed", "dropped", "refused"]
-        assert [*view._store.values()][1].comment == "dropped · metadata only · req_01"
+        assert [*view._store.values()][1].comment == "dropped · anna · metadata only · req_01"
 
 
 @pytest.mark.parametrize(("accepted", "fate"), [(False, "broken off before it was read"), (True, "cancelled")])

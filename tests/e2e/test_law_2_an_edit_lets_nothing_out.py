@@ -12,6 +12,7 @@ import pytest
 
 from tests.e2e.mitmweb import Flow, everything, operator, wait_for
 from tests.e2e.server import OPERATOR_KEY, Running
+from tests.e2e.test_mitmweb_access import is_cut_off
 from tests.e2e.upstream import Upstream
 
 NAME, MAIL = "Wilhelmina Oxenfoord", "canary.held@acme.test"
@@ -156,26 +157,32 @@ def test_a_placeholder_may_be_taken_out(held: Held) -> None:
 
 
 LEAKS = {
-    "the value itself": f"write to {MAIL}",
-    "another spelling": f"write to {MAIL.upper()}",
-    "the name alone": f"{NAME} is here",
-    "half the name": "Tell Oxenfoord about it",
-    "the name, spaced": "W i l h e l m i n a   O x e n f o o r d",
-    "a new value": "IBAN DE89 3704 0044 0532 0130 00",
-    "a new card": "4111 1111 1111 1111",
+    "the value itself": (f"write to {MAIL}", "EMAIL_ADDRESS at /messages/0/content, character 10"),
+    "another spelling": (f"write to {MAIL.upper()}", "EMAIL_ADDRESS at /messages/0/content, character 10"),
+    "the name alone": (f"{NAME} is here", "PERSON at /messages/0/content, character 1"),
+    "half the name": ("Tell Oxenfoord about it", "PERSON at /messages/0/content, character 6"),
+    "the name, spaced": ("W i l h e l m i n a   O x e n f o o r d", "PERSON at /messages/0/content"),
+    "a new value": ("IBAN DE89 3704 0044 0532 0130 00", "IBAN_CODE at /messages/0/content, character 6"),
+    "a new card": ("4111 1111 1111 1111", "CREDIT_CARD at /messages/0/content, character 1"),
 }
 
 
 @pytest.mark.parametrize("name", LEAKS)
 def test_an_edit_that_would_let_something_out(held: Held, running: Running, name: str) -> None:
-    held.say(LEAKS[name])
+    text, found = LEAKS[name]
+    held.say(text)
     refused(held, running)
+    told = held.web.get(f"{held.path}/request/content/Auto.json").json()["text"]
+    assert f"\n# found     {found}" in told
+    assert held.now()["comment"].startswith(f"refused: edit_refused · {found}")
+    assert " at /" not in held.answers[0].text
 
 
 @at_the_gateway
 def test_an_edit_may_be_no_larger_than_a_body(held: Held, running: Running) -> None:
-    held.say("x" * 10 * 1024 * 1024)
-    refused(held, running)
+    content = json.dumps({**held.body(), "user": "x" * 10 * 1024 * 1024})
+    assert is_cut_off(held.web, "PUT", held.path, json.dumps({"request": {"content": content}}).encode())
+    assert held.let_go().status_code == 200
 
 
 def refused(held: Held, running: Running, code: str = "edit_refused") -> None:
@@ -185,7 +192,7 @@ def refused(held: Held, running: Running, code: str = "edit_refused") -> None:
     flow = held.now()
     seen = everything(held.web, held.flow["id"])
     assert not held.upstream.recorded
-    assert (flow["marked"], flow["comment"].split(" · ")[0]) == ("⛔", code)
+    assert (flow["marked"], flow["comment"].split(" · ")[0]) == ("⛔", f"refused: {code}")
     assert (flow["response"]["status_code"], flow["modified"]) == (403, False)
     assert [flow["request"][name] for name in ("host", "port", "path")] == [
         held.flow["request"][name] for name in ("host", "port", "path")

@@ -5,6 +5,7 @@ With `PICTURES_OF_MITMWEB` naming a folder, the pictures of docs/operating.md ar
 """
 
 import os
+import re
 import shutil
 import threading
 from collections.abc import Iterator
@@ -134,21 +135,58 @@ def test_sent_requests_are_readable_and_nothing_private_is_anywhere(
             if tab in {"Request", "Response"}:
                 wait_for(lambda: page.find_elements(By.CSS_SELECTOR, ".flow-detail pre"))
             if (number, tab) == (0, "Request"):
-                assert "🔒[EMAIL_ADDRESS_" in shown(page, "[EMAIL_ADDRESS_")
+                assert "*[EMAIL_ADDRESS_" in shown(page, "[EMAIL_ADDRESS_")
                 assert "# policy    default, version 1" in shown(page, "# policy")
                 picture(page, "reviewed-request")
             if (number, tab) == (0, "Response"):
-                assert "🔒[PERSON_" in shown(page, "[PERSON_")
+                assert "*[PERSON_" in shown(page, "[PERSON_")
             seen.append(page.page_source)
     with operator(running) as web:
         seen.append(everything(web).decode("utf-8", "replace"))
     assert [private_in(each) for each in seen] == [[]] * len(seen)
     assert not private_in((upstream.seen + tls_upstream.seen).decode().replace("upstream-key-of-the-tests", ""))
+    assert not [each for each in seen if "gateway.invalid" in each]
     markers = [next((mark for mark in "🔒🛡⚠📄⛔" if mark in row), "") for row in listed]
     assert markers[:2] == ["🔒", "🔒"]
     assert markers[2] in {"🛡", "⚠"}
     assert markers[3:] == ["📄", "📄", "📄", "⛔", "⛔"]
-    assert " hidden · #" in listed[0]
+    said = [re.search(r"protected|answer \w+|answered|refused: \w+", row) for row in listed]
+    words = [found[0] if found else "" for found in said]
+    assert words[:2] == ["protected", "protected"]
+    assert words[2] in {"answer redacted", "answer flagged"}
+    assert words[3:6] == ["answered"] * 3
+    assert words[6:] == ["refused: streaming_not_supported", "refused: validation_error"]
+    assert re.search(r"protected · [^·]+ · 4 hidden · #", listed[0])
+    assert "protected · 4 hidden · #" in listed[1], "a client of the proxy has no gateway key"
+    assert all(re.match(r"20\d\d-\d\d-\d\d \d\d:\d\d:\d\d", row) for row in listed)
+
+
+def test_no_page_offers_what_does_not_apply(page: webdriver.Chrome, running: Running) -> None:
+    page.get(f"http://127.0.0.1:{running.web_port}/#/capture")
+    page.refresh()
+    text = shown(page, "The gateway is running.")
+    for tab in ("Options", "Edit Options alpha"):
+        click(page, tab)
+        text += shown(page, "Display Event Log")
+    wait_for(lambda: page.find_elements(By.CSS_SELECTOR, ".modal-body"))
+    text += page.find_element(By.TAG_NAME, "body").text
+    assert "web_columns" in text
+    for word in ("gateway.invalid", "Capture", "reverse:", "no-http2", "upstream-cert", "certificate", "ssl_insecure"):
+        assert word not in text, word
+    with operator(running) as web:
+        assert b"gateway.invalid" not in everything(web)
+
+
+def test_replay_says_in_the_page_that_it_is_not_possible(
+    page: webdriver.Chrome, running: Running, upstream: Upstream
+) -> None:
+    with running.client() as client:
+        client.post("/v1/chat/completions", json=CHAT)
+    wait_for(lambda: rows(page))[0].click()
+    click(page, "Flow")
+    click(page, "Replay")
+    assert wait_for(lambda: page.find_elements(By.ID, "gateway-notice"))[0].text.startswith("Replaying is not possible")
+    assert len(upstream.recorded) == 1
 
 
 def test_an_operator_edits_a_held_request_in_the_browser(
@@ -169,6 +207,7 @@ def test_an_edit_in_the_browser_that_would_let_something_out(
     assert not upstream.recorded
     assert flow["marked"] == "⛔"
     wait_for(lambda: not private_in(page.page_source))
+    shown(page, "# found     PERSON at /messages/0/content, character 1")
     picture(page, "refused-edit", 750)
 
 

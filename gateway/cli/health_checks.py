@@ -1,8 +1,7 @@
-"""Checks the parts that a gateway needs, for `doctor`. No check sends a request to an upstream or changes a file."""
+"""Checks the parts that a gateway needs, for `doctor`. No check changes a file."""
 
 import os
 import socket
-import ssl
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -14,21 +13,19 @@ from itertools import chain
 from pathlib import Path
 from shutil import which
 from tempfile import TemporaryDirectory, TemporaryFile
-from urllib.parse import urlsplit
 
-import certifi
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
+from gateway.cli.connection_checks import reach_proxy, reach_upstream
 from gateway.cli.listeners import Answer, gateway_answers, mitmweb_answers, proxy_answers
 from gateway.cli.receipt_log import installed_signer
 from gateway.cli.store_commands import check_not_lost
 from gateway.config.locations import COMMAND, bundle_of, certificate_of, private_key_of
 from gateway.config.private_files import check_private
 from gateway.config.settings import Settings, SettingsError
-from gateway.config.upstreams import UpstreamSettings
+from gateway.config.upstreams import host_and_port
 from gateway.errors import GatewayError
-from gateway.http.upstream_failures import Fault, of_exception
 from gateway.receipt_log.checkpoint_file import read_checkpoint
 from gateway.receipt_log.consistency import find_fault, has_records
 from gateway.store import ReadOnlyStore, open_read_only, store_exists
@@ -40,14 +37,6 @@ _RECREATE = "stop the gateway, delete the files in certs_dir and start it again;
 _MARK = "\N{LOCK}"
 # A clock may be set back a little, as when it is synchronized.
 _TOLERANCE = timedelta(minutes=5)
-_REACH = "check its base_url, whether it is running, and the firewall"
-_REMEDIES = {
-    Fault.UNRESOLVED: "check the host in its base_url, and this machine's DNS",
-    Fault.UNTRUSTED: "name the authority's file in upstream_ca or ca_file",
-    Fault.OTHER_NAME: "check the host in its base_url; it must be the name in the certificate",
-    Fault.EXPIRED: "check this machine's clock, then the upstream's certificate",
-    Fault.NO_TLS: "check that its base_url names a port that speaks TLS, or write http://",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,13 +143,21 @@ def check_ports(settings: Settings) -> Iterator[Checked]:
 
 
 def check_upstreams(settings: Settings) -> Iterator[Checked]:
-    """Yields for each upstream whether a connection can be opened, with TLS where it uses TLS."""
+    """Yields for each outbound proxy and upstream whether a connection can be opened, with TLS where it uses TLS."""
     upstreams = settings.all_upstreams
+    try:
+        proxies = settings.outbound_proxies
+    except SettingsError:
+        return  # `check_settings` has reported it
+    for proxy in proxies:
+        yield Checked("outbound proxy", *reach_proxy(proxy, settings.upstream_ca))
     if not upstreams:
         yield Checked("upstreams", "none: the gateway answers `svc-demo` only; the proxy needs none")
         return
     with ThreadPoolExecutor(max_workers=8) as threads:
-        yield from threads.map(_connected, upstreams, upstreams.values())
+        routes = [proxies.route(*host_and_port(each.base_url), name) for name, each in upstreams.items()]
+        for name, found in zip(upstreams, threads.map(reach_upstream, upstreams.values(), routes), strict=True):
+            yield Checked(f"upstream {name}", *found)
 
 
 def check_clock(settings: Settings) -> Checked:
@@ -230,26 +227,6 @@ def _free(place: str, host: str, port: int, name: str) -> Checked:
         remedy = f"choose another with `--{name}-port PORT`, or another address to listen on"
         return Checked(place, f"cannot be used: {error.strerror}", remedy)
     return Checked(place, "free: no program listens")
-
-
-def _connected(name: str, upstream: UpstreamSettings) -> Checked:
-    """Opens a connection to an upstream and closes it again."""
-    url = urlsplit(str(upstream.base_url))
-    port = url.port or {"http": 80, "https": 443}[url.scheme]
-    place = f"upstream {name}"
-    started = time.monotonic()
-    try:
-        with socket.create_connection((url.hostname, port), timeout=_SECONDS) as connection:
-            if url.scheme == "https":
-                context = ssl.create_default_context(cafile=certifi.where())
-                if upstream.ca_file is not None:
-                    context.load_verify_locations(upstream.ca_file)
-                context.wrap_socket(connection, server_hostname=url.hostname).close()
-    except OSError as error:
-        fault = Fault.TIMED_OUT if isinstance(error, TimeoutError) else of_exception(error) or Fault.UNKNOWN
-        return Checked(place, f"{url.hostname}:{port} {fault.value[1]}", _REMEDIES.get(fault, _REACH))
-    milliseconds = round((time.monotonic() - started) * 1000)
-    return Checked(place, f"{url.hostname}:{port} reached in {milliseconds} ms")
 
 
 def check_fonts(program: str) -> Checked:

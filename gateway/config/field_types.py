@@ -19,6 +19,7 @@ from pydantic_settings import NoDecode
 from gateway.config.ages import parse_age
 from gateway.config.host_patterns import check_host_name, check_host_pattern
 from gateway.config.listener_addresses import Risk
+from gateway.config.outbound_proxy import check_credentials, check_no_proxy, check_proxy
 from gateway.config.private_destinations import check_destination
 from gateway.config.secret_references import header_secret, resolve
 from gateway.http.header_names import check_header_name
@@ -60,6 +61,11 @@ def _in_header(secret: SecretStr) -> SecretStr:
 LEAST_KEPT = timedelta(days=2)
 """A request and its session may each last a day, and their receipts are looked up and verified until then."""
 
+
+def _user_and_password(secret: SecretStr) -> SecretStr:
+    return SecretStr(check_credentials(secret.get_secret_value()))
+
+
 # NoDecode: a list in a variable is written `a,b`, not as JSON.
 Strings = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_comma_separated)]
 Risks = Annotated[tuple[Risk, ...], NoDecode, BeforeValidator(_comma_separated)]
@@ -69,6 +75,9 @@ HostPattern = Annotated[str, AfterValidator(check_host_pattern)]
 HostPatterns = Annotated[tuple[HostPattern, ...], NoDecode, BeforeValidator(_comma_separated)]
 Destination = Annotated[str, AfterValidator(check_destination)]
 Destinations = Annotated[tuple[Destination, ...], NoDecode, BeforeValidator(_comma_separated)]
+Proxy = Annotated[str, AfterValidator(check_proxy)]
+NoProxyEntry = Annotated[str, AfterValidator(check_no_proxy)]
+NoProxy = Annotated[tuple[NoProxyEntry, ...], NoDecode, BeforeValidator(_comma_separated)]
 HeaderName = Annotated[str, AfterValidator(check_header_name)]
 HeaderNames = Annotated[tuple[HeaderName, ...], NoDecode, BeforeValidator(_comma_separated)]
 Networks = Annotated[
@@ -82,3 +91,4 @@ SessionSeconds = Annotated[int, Field(ge=60, le=86400)]
 # Itself, or a reference to where it is.
 Secret = Annotated[SecretStr, BeforeValidator(resolve)]
 HeaderSecret = Annotated[Secret, AfterValidator(_in_header)]
+ProxyCredentials = Annotated[Secret, AfterValidator(_user_and_password)]

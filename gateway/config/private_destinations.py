@@ -44,7 +44,7 @@ def is_private(address: Address) -> bool:
 def check_destination(destination: str) -> str:
     """Normalizes a permitted destination. Raises ValueError with a message that does not repeat it."""
     text = destination.strip().lower()
-    found = _network(text)
+    found = network_of(text)
     if found is None:
         if _PREFIX.search(text.partition("]")[0]):
             raise ValueError("write a network as its first address with its prefix, such as 10.0.0.0/8 or fd00::/8")
@@ -64,29 +64,29 @@ class PermittedDestinations:
         names: list[str] = []
         self._networks: list[tuple[_Network, int | None]] = []
         for each in destinations:
-            network = _network(each)
+            network = network_of(each)
             if network is None:
                 names.append(each)
             else:
                 self._networks.append(network)
         self._names = host_matcher(host_regexes(names))
 
-    def has(self, host: str, port: int, address: Address) -> bool:
+    def has(self, host: str, port: int, address: Address | None) -> bool:
         """Tells whether `address`, to which a client's `host` leads, is permitted by that name or itself."""
         reached = _translated(address) or address
         return self._names(host, port) or any(
-            reached in network for network, known in self._networks if known in (None, port)
+            reached is not None and reached in network for network, known in self._networks if known in (None, port)
         )
 
 
-def _translated(address: Address) -> IPv4Address | None:
+def _translated(address: Address | None) -> IPv4Address | None:
     """Returns the IPv4 address that an IPv6 address is translated to, if it is one of those."""
     if isinstance(address, IPv6Address) and any(address in network for network in _TRANSLATED):
         return IPv4Address(int(address) & 0xFFFFFFFF)
     return None
 
 
-def _network(text: str) -> tuple[_Network, int | None] | None:
+def network_of(text: str) -> tuple[_Network, int | None] | None:
     """Returns the network, of one address or more, and the port of a destination; None if it is a name."""
     try:
         return ip_network(text), None

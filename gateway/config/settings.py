@@ -6,8 +6,9 @@ generated from this module.
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, Self
@@ -24,7 +25,10 @@ from gateway.config.field_types import (
     HostPatterns,
     Kept,
     Networks,
+    NoProxy,
     Port,
+    Proxy,
+    ProxyCredentials,
     Risks,
     Seconds,
     Secret,
@@ -35,6 +39,7 @@ from gateway.config.field_types import (
 from gateway.config.foreign_variables import EnvironmentSource
 from gateway.config.host_patterns import WELL_KNOWN_HOSTS, host_regexes
 from gateway.config.locations import BUILTIN_POLICIES, default_folder
+from gateway.config.outbound_proxy import OutboundProxies, outbound_proxies
 from gateway.config.private_files import check_private
 from gateway.config.settings_file import (
     ENVIRONMENT_ONLY,
@@ -137,6 +142,15 @@ class Settings(BaseSettings):
     """Upstream for models that no pattern matches. If unset, the gateway refuses such a model."""
     upstream_timeout_seconds: Seconds = 600
     """Seconds until the complete answer of an upstream, or of a proxied host. After that: 504."""
+
+    upstream_proxy: Proxy | None = None
+    """Proxy through which both listeners reach other hosts ([how](operating.md#behind-a-corporate-proxy)):
+    `http://host:port`, `https://host:port`, or `environment` for that of `HTTPS_PROXY` and `NO_PROXY`."""
+    upstream_proxy_credentials: ProxyCredentials | None = None
+    """The `user:password` for `upstream_proxy`, which sends them as `Basic`."""
+    no_proxy: NoProxy = ()
+    """Hosts that are reached directly: `example.com` with all names below it, `.example.com` for those alone, addresses
+    and networks, each also with a port; `*` for all. `localhost` and loopback addresses always are."""
 
     shutdown_seconds: Seconds = 25
     """Seconds that requests in progress may take to finish when the gateway stops. New ones are refused."""
@@ -288,6 +302,15 @@ class Settings(BaseSettings):
         return tuple(dict.fromkeys(file for file in files if file is not None))
 
     @property
+    def outbound_proxies(self) -> OutboundProxies:
+        """Returns the outbound proxies. Raises SettingsError if they contradict each other, or a secret is missing."""
+        own = {name: (each.proxy, each.proxy_credentials) for name, each in self.upstreams.items()}
+        try:
+            return outbound_proxies(self.upstream_proxy, self.upstream_proxy_credentials, self.no_proxy, own)
+        except ValueError as error:
+            raise SettingsError(str(error)) from None
+
+    @property
     def intercept_regexes(self) -> tuple[str, ...]:
         """Returns anchored expressions over `host:port`, in the form of mitmproxy's `allow_hosts`."""
         return host_regexes((*self.intercept_hosts, *self.intercept_also))
@@ -302,9 +325,11 @@ class Settings(BaseSettings):
             given = f"; define `{CONFIGURED_UPSTREAM}` with `--upstream URL` or the setting `upstream`"
             hint = given if self.default_upstream == CONFIGURED_UPSTREAM else ""
             problems.append(f"default_upstream: no upstream has this name{hint}")
-        for name in self.upstreams:
+        checks: list[Callable[[], object]] = [partial(self.upstream_api_key, name) for name in self.upstreams]
+        checks.append(partial(getattr, self, "outbound_proxies"))
+        for check in checks:
             try:
-                self.upstream_api_key(name)
+                check()
             except SettingsError as error:
                 problems += error.problems
         if problems:
@@ -350,7 +375,8 @@ def load_settings(config: Path | None = None, **command_line: object) -> Setting
     finally:
         _file_values.reset(token)
     keys = {upstream.api_key_env for upstream in settings.upstreams.values()}
-    keys |= {(upstream.api_key or "").removeprefix("env:") for upstream in settings.upstreams.values()}
+    for each in settings.upstreams.values():
+        keys |= {(reference or "").removeprefix("env:") for reference in (each.api_key, each.proxy_credentials)}
     refuse_unknown_variables({*Settings.model_fields, "config"}, {"upstreams"}, keys)
     return settings
 

@@ -13,7 +13,9 @@ from gateway.config.secret_references import is_reference
 
 PREFIX = "SVC_"
 # Settings files are copied, mailed and committed, so they must not contain these.
-ENVIRONMENT_ONLY = frozenset({"api_key", "upstream_key", "installation_key", "signing_key"})
+ENVIRONMENT_ONLY = frozenset(
+    {"api_key", "upstream_key", "upstream_proxy_credentials", "installation_key", "signing_key"}
+)
 
 
 class SettingsError(Exception):

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FilePath
 
-from gateway.config.field_types import Seconds, Strings
+from gateway.config.field_types import Proxy, Seconds, Strings
 from gateway.config.secret_references import header_secret, resolve
 from gateway.models import Family, Trust
 
@@ -34,6 +34,12 @@ def _name(value: str) -> str:
             "a name consists of lower-case letters, digits, dots, hyphens and underscores; svc-demo is reserved"
         )
     return value
+
+
+def host_and_port(url: str) -> tuple[str, int]:
+    """Returns the host of a checked base URL, and its port."""
+    parts = urlsplit(url)
+    return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
 
 
 Url = Annotated[str, AfterValidator(_url)]
@@ -63,6 +69,10 @@ class UpstreamSettings(BaseModel):
     """Seconds it may take to answer. Default: `upstream_timeout_seconds`."""
     ca_file: FilePath | None = None
     """PEM file of additional certificate authorities for it. Default: `upstream_ca`."""
+    proxy: Proxy | None = None
+    """Proxy through which it is reached, as `upstream_proxy`, which it overrides. `direct` or empty: none."""
+    proxy_credentials: str | None = Field(None, pattern=r"^(file|env):")
+    """Where that proxy's `user:password` is: `file:PATH` or `env:NAME`."""
 
     def key(self) -> str | None:
         """Returns its API key, None without one. Raises ValueError if it is not where the settings say."""

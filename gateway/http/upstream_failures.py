@@ -48,6 +48,24 @@ class Fault(Enum):
     REDIRECT = "redirect", "answered with a redirect, which is not passed on"
     OWN_LISTENER = "own_listener", "is one of the gateway's own listeners; set the address of the provider"
     PRIVATE = "private_destination", "is on the gateway's machine or in a private network"
+    PROXY_UNREACHABLE = (
+        "proxy_unreachable",
+        "cannot be reached: the outbound proxy does not answer; check `upstream_proxy`",
+    )
+    PROXY_TLS = (
+        "proxy_tls_failed",
+        "cannot be reached: TLS with the outbound proxy failed; name the authority of its certificate in `upstream_ca`",
+    )
+    PROXY_CREDENTIALS = (
+        "proxy_credentials",
+        "cannot be reached: the outbound proxy requires other credentials; check `upstream_proxy_credentials`",
+    )
+    PROXY_DENIED = "proxy_denied", "cannot be reached: the outbound proxy does not permit connections to it"
+    PROXY_FAILED = "proxy_failed", "cannot be reached: the outbound proxy could not connect to it"
+    PROXY_IS_OURS = (
+        "proxy_is_own_listener",
+        "cannot be reached: `upstream_proxy` leads to one of the gateway's own listeners; set the address of the proxy",
+    )
     UNKNOWN = "unreachable", "could not be reached or closed the connection early"
 
     @property
@@ -82,6 +100,9 @@ _INVALID = {
     Fault.REDIRECT,
 }
 
+_OF_PROXY = {Fault.OWN_LISTENER: Fault.PROXY_IS_OURS} | dict.fromkeys(
+    (Fault.UNTRUSTED, Fault.OTHER_NAME, Fault.EXPIRED, Fault.NO_TLS), Fault.PROXY_TLS
+)
 _NO_ROUTE = (errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ENETDOWN, errno.EADDRNOTAVAIL)
 _CLOSED = (errno.ECONNRESET, errno.ECONNABORTED, errno.EPIPE)
 _OF_NUMBERS = dict.fromkeys(_NO_ROUTE, Fault.NO_ROUTE) | dict.fromkeys(_CLOSED, Fault.CLOSED)
@@ -98,6 +119,20 @@ def of_number(number: int) -> Fault:
     if number in _UNRESOLVED:
         return Fault.UNRESOLVED
     return _OF_NUMBERS.get(number, Fault.UNKNOWN)
+
+
+def of_proxy(fault: Fault) -> Fault:
+    """Returns the fault of an upstream whose outbound proxy failed with `fault`."""
+    return _OF_PROXY.get(fault, Fault.PROXY_UNREACHABLE)
+
+
+def of_proxy_status(status: int) -> Fault | None:
+    """Classifies the answer of a proxy to CONNECT; None if it opened the tunnel."""
+    if 200 <= status < 300:
+        return None
+    if status == 407:
+        return Fault.PROXY_CREDENTIALS
+    return Fault.PROXY_DENIED if 400 <= status < 500 else Fault.PROXY_FAILED
 
 
 def of_exception(error: BaseException) -> Fault | None:

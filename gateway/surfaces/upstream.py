@@ -1,7 +1,8 @@
 """Implements the surface of a configured provider: a pooled HTTP client with a size limit for answers.
 
-It ignores the environment (proxy variables, .netrc) and follows no redirects, because their target is not configured.
-It does not return redirects either, because a client that followed one would send its unprotected text there.
+It ignores the environment (.netrc, and proxy variables unless the settings ask for them). It follows no redirects,
+because their target is not configured, and does not return them either, because a client that followed one would send
+its unprotected text there.
 """
 
 import asyncio
@@ -16,14 +17,15 @@ import httpx
 from pydantic import SecretStr
 
 from gateway.auth.credentials import PROVIDER_CREDENTIALS
+from gateway.config.outbound_proxy import OutboundProxy
 from gateway.config.settings import Settings
-from gateway.config.upstreams import UpstreamSettings
+from gateway.config.upstreams import UpstreamSettings, host_and_port
 from gateway.errors import BadRequest, BadUpstream, GatewayError
 from gateway.http.content_encoding import decode
 from gateway.http.header_names import HOP_BY_HOP
 from gateway.http.strict_json import dump, parse_object
 from gateway.http.types import Field
-from gateway.http.upstream_failures import Fault, of_decoding, of_exception
+from gateway.http.upstream_failures import Fault, of_decoding, of_exception, of_proxy, of_proxy_status
 from gateway.surfaces.base import Body, Surface
 from gateway.wires.members import objects_at
 
@@ -42,7 +44,9 @@ _NOT_SENT = HOP_BY_HOP | frozenset(b"host expect content-length content-type con
 
 
 class UpstreamSurface(Surface):
-    """A provider. `response_limit` is the maximum size of an answer in bytes, before and after decompression.
+    """A provider, reached through `proxy` if there is one.
+
+    `response_limit` is the maximum size of an answer in bytes, before and after decompression.
 
     Raises ValueError if the CA file of the settings is unusable.
     """
@@ -50,7 +54,13 @@ class UpstreamSurface(Surface):
     has_patterns = True
 
     def __init__(
-        self, name: str, config: UpstreamSettings, key: SecretStr | None = None, *, response_limit: int = 1 << 25
+        self,
+        name: str,
+        config: UpstreamSettings,
+        key: SecretStr | None = None,
+        *,
+        response_limit: int = 1 << 25,
+        proxy: OutboundProxy | None = None,
     ) -> None:
         self.id, self.family, self.trust = name, config.wire, config.trust
         self.seconds = config.timeout_seconds or _SECONDS
@@ -58,6 +68,7 @@ class UpstreamSurface(Surface):
         self._config, self._key = config, key
         self._plain_models = tuple(model for model in config.models if not _GLOB & set(model))
         self._limit = response_limit
+        self._proxy = proxy
         self._listed: tuple[str, ...] = ()
         self._list_again = 0.0
         self._client = httpx.AsyncClient(
@@ -66,6 +77,7 @@ class UpstreamSurface(Surface):
             verify=_trusted(config.ca_file, plain=config.base_url.startswith("http://")),
             follow_redirects=False,
             trust_env=False,
+            proxy=_for_client(proxy, config.ca_file) if proxy is not None else None,
             limits=_LIMITS,
             timeout=httpx.Timeout(self.seconds, connect=min(_CONNECT_SECONDS, self.seconds)),
             headers={"user-agent": "privacy-gateway", "accept": "application/json"},
@@ -146,7 +158,7 @@ class UpstreamSurface(Surface):
             async with asyncio.timeout(self.seconds):
                 return await self._exchange(request)
         except (TimeoutError, httpx.TransportError) as error:
-            fault = _fault(error)
+            fault = _fault(error, self._proxy)
         raise self._failed(fault)
 
     async def complete(self, body: Body) -> Body:
@@ -179,6 +191,9 @@ class UpstreamSurface(Surface):
     async def _exchange(self, request: httpx.Request) -> tuple[int, bytes]:
         response = await self._client.send(request, stream=True)
         try:
+            if self._proxy is not None and response.status_code == 407:
+                # The proxy's, which gets plain HTTP as it is. Its other answers look like those of the upstream.
+                raise self._failed(Fault.PROXY_CREDENTIALS)
             if response.is_redirect or 300 <= response.status_code < 400:
                 raise self._failed(Fault.REDIRECT)
             raw = bytearray()
@@ -218,16 +233,32 @@ def _trusted(ca_file: Path | None, *, plain: bool) -> ssl.SSLContext:
     return context
 
 
-def _fault(error: Exception) -> Fault:
+def _for_client(proxy: OutboundProxy, ca_file: Path | None) -> httpx.Proxy:
+    headers = {} if proxy.authorization is None else {"proxy-authorization": proxy.authorization.decode()}
+    context = _trusted(ca_file, plain=False) if proxy.scheme == "https" else None
+    return httpx.Proxy(proxy.url, headers=headers, ssl_context=context)
+
+
+def _fault(error: Exception, proxy: OutboundProxy | None) -> Fault:
     """Classifies an error of httpx, whose message may quote the URL."""
+    if isinstance(error, httpx.ProxyError):
+        # The message is the status and the reason of the proxy's answer to CONNECT.
+        return of_proxy_status(int(str(error)[:3])) or Fault.UNKNOWN
     if isinstance(error, TimeoutError | httpx.TimeoutException):
         return Fault.TIMED_OUT
     broken = Fault.UNKNOWN if isinstance(error, httpx.ConnectError) else Fault.CLOSED
-    return of_exception(error) or broken
+    fault = of_exception(error) or broken
+    if proxy is None or not isinstance(error, httpx.ConnectError):
+        return fault
+    # Inside the tunnel, TLS is with the upstream.
+    in_tunnel = proxy.scheme == "http" and of_proxy(fault) is Fault.PROXY_TLS
+    return fault if in_tunnel else of_proxy(fault)
 
 
 def build(settings: Settings) -> Iterator[UpstreamSurface]:
     """Builds a surface for every configured upstream, in the order of the settings."""
+    proxies = settings.outbound_proxies
     for name, table in settings.all_upstreams.items():
         key = settings.upstream_api_key(name)
-        yield UpstreamSurface(name, table, key, response_limit=settings.response_limit_bytes)
+        proxy = proxies.route(*host_and_port(table.base_url), name)
+        yield UpstreamSurface(name, table, key, response_limit=settings.response_limit_bytes, proxy=proxy)

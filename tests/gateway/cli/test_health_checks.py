@@ -16,6 +16,7 @@ from gateway.config.settings import load_settings
 from gateway.detection import Detector, builtin_detector
 from gateway.detection.recognizer import Example, PatternRecognizer
 from gateway.store import open_store
+from tests.e2e.outbound_proxy import ConnectProxy
 from tests.gateway.cli.support import Command, free_port
 
 
@@ -134,3 +135,17 @@ def test_a_full_disk_is_found_by_writing(command: Command, ids: list[str]) -> No
 
 def hang_up(server: socket.socket) -> None:
     server.accept()[0].close()
+
+
+def test_upstreams_are_reached_through_the_outbound_proxy_which_is_checked_too(
+    command: Command, monkeypatch: pytest.MonkeyPatch, no_examples: None
+) -> None:
+    monkeypatch.setenv("SVC_UPSTREAM", "http://acme.test/v1")
+    with ConnectProxy(answer=b"HTTP/1.1 407 canary\r\n\r\n").running() as proxy:
+        monkeypatch.setenv("SVC_UPSTREAM_PROXY", f"http://localhost:{proxy.port}")
+        found = checks(command)
+    assert found["outbound proxy"]["ok"]
+    assert "requires other credentials" in found["upstream configured-upstream"]["detail"]
+    monkeypatch.setenv("SVC_UPSTREAM_PROXY_CREDENTIALS", "user:pw")
+    monkeypatch.delenv("SVC_UPSTREAM_PROXY")
+    assert checks(command)["settings"]["detail"].startswith("upstream_proxy_credentials: set `upstream_proxy`")

@@ -18,6 +18,8 @@ from tests.conftest import vectors
 ROOT = Path(__file__).resolve().parents[3]
 # A mistyped value, which no message may repeat.
 PRIVATE = "hunter" + "2"
+# Also fit for credentials of a proxy.
+SECRET = "user:" + PRIVATE * 6
 
 
 def written(folder: Path, text: str) -> Path:
@@ -138,15 +140,15 @@ class TestSecrets:
     def test_a_secret_is_read_from_where_it_is(
         self, name: str, place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        (tmp_path / "secret").write_text(PRIVATE * 6 + "\n")
-        monkeypatch.setenv("A_SECRET", PRIVATE * 6)
+        (tmp_path / "secret").write_text(SECRET + "\n")
+        monkeypatch.setenv("A_SECRET", SECRET)
         for reference in (f"file:{tmp_path / 'secret'}", "env:A_SECRET"):
             config = None
             if place == "file":
                 config = written(tmp_path, f'{name} = "{reference}"')
             else:
                 monkeypatch.setenv(f"SVC_{name.upper()}", reference)
-            assert getattr(load_settings(config), name).get_secret_value() == PRIVATE * 6
+            assert getattr(load_settings(config), name).get_secret_value() == SECRET
 
     @pytest.mark.parametrize(
         ("reference", "said"),
@@ -190,12 +192,12 @@ class TestSecrets:
 
     def test_no_repr_and_no_dump_shows_a_secret(self, monkeypatch: pytest.MonkeyPatch) -> None:
         for name in ENVIRONMENT_ONLY:
-            monkeypatch.setenv(f"SVC_{name.upper()}", PRIVATE * 6)
+            monkeypatch.setenv(f"SVC_{name.upper()}", SECRET)
         settings = load_settings(upstream="https://x/v1")
         assert PRIVATE not in repr(settings) + str(settings) + settings.model_dump_json()
         key = settings.upstream_api_key("configured-upstream")
         assert key is not None
-        assert key.get_secret_value() == PRIVATE * 6
+        assert key.get_secret_value() == SECRET
 
     def test_a_key_whose_variable_is_missing_stops_the_start(self) -> None:
         upstreams = {"a": {"base_url": "https://x/v1", "api_key_env": "NO_SUCH_KEY"}}

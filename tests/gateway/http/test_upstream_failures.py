@@ -7,7 +7,7 @@ import ssl
 import pytest
 
 from gateway.errors import UpstreamTimeout
-from gateway.http.upstream_failures import Fault, of_exception, of_number
+from gateway.http.upstream_failures import Fault, of_exception, of_number, of_proxy, of_proxy_status
 
 
 def test_every_kind_has_its_own_word_and_sentence() -> None:
@@ -66,3 +66,14 @@ def test_numbers() -> None:
     assert of_number(errno.EHOSTUNREACH) is Fault.NO_ROUTE
     assert of_number(errno.EPIPE) is Fault.CLOSED
     assert of_number(errno.EACCES) is Fault.UNKNOWN
+
+
+def test_a_fault_of_the_outbound_proxy_is_told_from_that_of_the_upstream() -> None:
+    assert [of_proxy_status(status) for status in (200, 299, 302, 403, 405, 407, 500, 503, 101)] == [
+        *(None, None, Fault.PROXY_FAILED, Fault.PROXY_DENIED, Fault.PROXY_DENIED, Fault.PROXY_CREDENTIALS),
+        *(Fault.PROXY_FAILED, Fault.PROXY_FAILED, Fault.PROXY_FAILED),
+    ]
+    of_own = {Fault.OWN_LISTENER: Fault.PROXY_IS_OURS, Fault.REFUSED: Fault.PROXY_UNREACHABLE}
+    assert {fault: of_proxy(fault) for fault in of_own} == of_own
+    for fault in (Fault.UNTRUSTED, Fault.OTHER_NAME, Fault.EXPIRED, Fault.NO_TLS):
+        assert of_proxy(fault) is Fault.PROXY_TLS

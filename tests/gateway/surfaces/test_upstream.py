@@ -8,14 +8,17 @@ import socket
 import ssl
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 import trustme
 from pydantic import SecretStr
 
+from gateway.config.outbound_proxy import OutboundProxy
 from gateway.config.upstreams import UpstreamSettings
 from gateway.errors import BadUpstream, UpstreamTimeout
 from gateway.surfaces.upstream import UpstreamSurface
+from tests.e2e.outbound_proxy import ConnectProxy
 from tests.gateway.surfaces.local_server import Say, Server, drip, raw, reply, serving, silence
 from tests.tables import table
 
@@ -73,6 +76,65 @@ async def test_connections_are_kept() -> None:
             await acme.send(b"{}")
     assert len(server.requests) == 5
     assert server.connections == 1
+
+
+PROXY_FAULTS = {
+    b"HTTP/1.1 407 canary\r\n\r\n": "the outbound proxy requires other credentials",
+    b"HTTP/1.1 403 canary\r\n\r\n": "the outbound proxy does not permit",
+    b"HTTP/1.1 502 canary\r\n\r\n": "the outbound proxy could not connect",
+    b"": "the outbound proxy does not answer",
+}
+
+
+@contextlib.asynccontextmanager
+async def through(
+    proxy: ConnectProxy, url: str, scheme: Literal["http", "https"] = "http", **config: object
+) -> AsyncIterator[UpstreamSurface]:
+    """The surface of an upstream that is reached through a proxy."""
+    way = OutboundProxy(scheme, "localhost", proxy.port, SecretStr("user:canary-pw"))
+    settings = UpstreamSettings.model_validate({"base_url": url, **config})
+    acme = UpstreamSurface("acme", settings, proxy=way)
+    yield acme
+    await acme.aclose()
+
+
+@pytest.mark.parametrize("to_proxy", ["http", "https"])
+async def test_reaches_a_tls_upstream_through_a_proxy(to_proxy: Literal["http", "https"], tmp_path: Path) -> None:
+    authority, context = trustme.CA(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("acme.test").configure_cert(context)
+    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
+    with ConnectProxy("user:canary-pw").running(authority if to_proxy == "https" else None) as proxy:
+        async with serving(reply(ANSWER), context) as server:
+            url = f"https://acme.test:{server.port}/v1"
+            async with through(proxy, url, to_proxy, ca_file=tmp_path / "ca.pem") as acme:
+                assert await acme.send(b"{}") == (200, ANSWER)
+    assert proxy.asked == [f"CONNECT acme.test:{server.port}"]
+    assert server.requests[0].values("proxy-authorization") == []
+
+
+@pytest.mark.parametrize("said", PROXY_FAULTS, ids=lambda said: said[9:12].decode() or "unreachable")
+async def test_a_fault_of_the_proxy_is_named_as_such(said: bytes, caplog: pytest.LogCaptureFixture) -> None:
+    with ConnectProxy(answer=said).running() as proxy:
+        if not said:
+            proxy.port = 1
+        for url in ("https://acme.test/v1", *(["http://acme.test/v1"] if b"407" in said or not said else [])):
+            async with through(proxy, url) as acme:
+                with pytest.raises(BadUpstream) as refused:
+                    await acme.send(b"{}")
+            assert PROXY_FAULTS[said] in refused.value.message
+    assert "canary" not in caplog.text + refused.value.message
+
+
+async def test_certificates_in_a_tunnel_are_the_upstreams() -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    trustme.CA().issue_cert("acme.test").configure_cert(context)
+    with ConnectProxy().running() as proxy:
+        async with (
+            serving(reply(ANSWER), context) as server,
+            through(proxy, f"https://acme.test:{server.port}/v1") as acme,
+        ):
+            with pytest.raises(BadUpstream, match="authority that is not trusted"):
+                await acme.send(b"{}")
 
 
 async def test_a_proxy_of_the_environment_cannot_divert_it(monkeypatch: pytest.MonkeyPatch) -> None:

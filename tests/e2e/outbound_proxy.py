@@ -1,0 +1,91 @@
+"""A proxy on loopback that opens tunnels with CONNECT and records what it was asked for.
+
+Every name under `.test` leads to loopback, so upstreams have names that the gateway cannot resolve, as in a network
+whose proxy alone can.
+"""
+
+import base64
+import contextlib
+import socket
+import ssl
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import trustme
+
+from tests.e2e.raw import each_connection
+
+
+@dataclass
+class ConnectProxy:
+    """The proxy. `answer` replaces its answer to CONNECT; `credentials` are `user:password`, if it requires them."""
+
+    credentials: str = ""
+    answer: bytes = b""
+    port: int = 0
+    asked: list[str] = field(default_factory=list)
+    heads: list[bytes] = field(default_factory=list)
+
+    @contextlib.contextmanager
+    def running(self, tls: trustme.CA | None = None) -> Iterator["ConnectProxy"]:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER) if tls else None
+        if tls and context:
+            tls.issue_cert("localhost", "127.0.0.1").configure_cert(context)
+
+        def serve(connection: socket.socket) -> None:
+            if context is None:
+                self._serve(connection)
+            else:
+                with context.wrap_socket(connection, server_side=True) as secure:
+                    self._serve(secure)
+
+        with each_connection(serve) as self.port:
+            yield self
+
+    def _serve(self, client: socket.socket) -> None:
+        head = b""
+        while b"\r\n\r\n" not in head:
+            data = client.recv(65536)
+            if not data:
+                return
+            head += data
+        self.heads.append(head)
+        method, place, _ = head.split(b"\r\n")[0].decode().split(" ")
+        self.asked.append(f"{method} {place}")
+        wanted = b"proxy-authorization: basic " + base64.b64encode(self.credentials.encode())
+        if self.answer:
+            client.sendall(self.answer)
+            return
+        if self.credentials and wanted.lower() not in head.lower():
+            client.sendall(b"HTTP/1.1 407 Canary of the proxy\r\nContent-Length: 6\r\n\r\ncanary")
+            return
+        host, _, port = place.rpartition(":")
+        with socket.create_connection(("127.0.0.1" if host.endswith(".test") else host, int(port)), timeout=20) as far:
+            # In one piece with what the host says first, as it may arrive.
+            far.settimeout(0.05)
+            with contextlib.suppress(TimeoutError):
+                first = far.recv(65536)
+                client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n" + first)
+                _relay(client, far)
+                return
+            client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
+            _relay(client, far)
+
+
+def _relay(one: socket.socket, other: socket.socket) -> None:
+    """Passes bytes on in both directions until one side closes."""
+
+    def pump(source: socket.socket, sink: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                sink.sendall(data)
+        with contextlib.suppress(OSError):
+            sink.shutdown(socket.SHUT_RDWR)
+
+    for each in (one, other):
+        each.settimeout(60)
+    back = threading.Thread(target=pump, args=(other, one), daemon=True)
+    back.start()
+    pump(one, other)
+    back.join(10)

@@ -12,11 +12,13 @@ from collections.abc import Iterable, Sequence
 from ipaddress import IPv4Address, IPv6Address
 
 from mitmproxy import connection, ctx, http
+from mitmproxy.flow import Error
 from mitmproxy.proxy.mode_specs import ReverseMode, UpstreamMode
 from mitmproxy.proxy.server_hooks import ServerConnectionHookData
 
 from addons.fail_closed import fail_closed
 from addons.logs import RareWarning
+from addons.patches.outbound_tunnel import is_to_proxy
 from gateway.config.private_destinations import Address, PermittedDestinations, address_of, is_private
 from gateway.errors import GatewayError
 from gateway.http import types
@@ -67,6 +69,12 @@ class ConnectionAddresses:
         assert flow.response is not None
         flow.response.headers["connection"] = "close"
 
+    async def http_connect_upstream(self, flow: http.HTTPFlow) -> None:
+        """Checks what another proxy is about to be asked for, which `outbound_tunnel` sends once there is no error."""
+        host, port = flow.request.host, flow.request.port
+        found = await self._checked(host, port, "tcp", is_remote=_is_remote(flow.client_conn))
+        flow.error = Error(found.kind) if isinstance(found, Fault) else None
+
     async def server_connect(self, data: ServerConnectionHookData) -> None:
         server, mode = data.server, data.client.proxy_mode
         if server.address is None:
@@ -74,7 +82,7 @@ class ConnectionAddresses:
         host, port = server.address[0], server.address[1]
         # mitmproxy connects after a hook that failed, unless there is an error.
         server.error = _UNCHECKED
-        is_other_proxy = isinstance(mode, UpstreamMode) and (host, port) == mode.address
+        is_other_proxy = is_to_proxy(server) or (isinstance(mode, UpstreamMode) and (host, port) == mode.address)
         is_remote = not is_other_proxy and _is_remote(data.client)
         found = await self._checked(host, port, server.transport_protocol, is_remote=is_remote)
         if isinstance(found, Fault):

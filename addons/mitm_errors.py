@@ -16,12 +16,9 @@ from gateway.ids import new_request_id
 from gateway.wires.base import Wires
 from gateway.wires.error_shapes import ErrorShape, error_shape_of, shaped, shaped_headers
 
-# mitmproxy's messages for connections that `addons/connection_addresses.py` refuses with the kind of a fault.
-CONNECTION_REFUSED = {
-    f"{start}{fault.kind}": fault
-    for fault in (Fault.OWN_LISTENER, Fault.PRIVATE)
-    for start in ("", "Connection killed: ")
-}
+# mitmproxy's messages for connections that `addons/connection_addresses.py` refuses or another proxy does not open
+# (`addons/patches/outbound_tunnel.py`): the kind of a fault.
+CONNECTION_REFUSED = {f"{start}{fault.kind}": fault for fault in Fault for start in ("", "Connection killed: ")}
 
 _wires = cache(Wires.discover)
 _answer: ContextVar[tuple[str, GatewayError | None, ErrorShape] | None] = ContextVar("_answer", default=None)

@@ -106,6 +106,18 @@ class RequestLog:
             }
         )
 
+    def not_opened(self, client: connection.Client, fault: Fault) -> None:
+        """Logs a tunnel that the outbound proxy did not open."""
+        self._tunnels.pop(client, None)
+        self._write(
+            {
+                "client": client_address(client.peername, (), ()),
+                "listener": Listener.PROXY.value,
+                "outcome": "upstream_error",
+                "code": fault.error().code,
+            }
+        )
+
     def unread(self, request_id: str, error: GatewayError, client: connection.Client) -> None:
         """Logs a request whose head could not be read."""
         is_gateway = isinstance(client.proxy_mode, ReverseMode)

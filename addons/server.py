@@ -20,6 +20,7 @@ from addons.mitmweb_address import shown_address
 from addons.open_files import affordable_connections
 from addons.operator_actions import NoReplay, OperatorHold
 from addons.operator_view import Review
+from addons.outbound_proxying import OutboundProxying
 from addons.patches import warn_of_another_version
 from addons.patches.connection_limits import Clients, ConnectionLimits
 from addons.patches.error_pages import speak_json
@@ -78,6 +79,8 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
             states = FlowStates()
             delivery = ResponseDelivery(states)
             delivery.install()
+            outbound = OutboundProxying(settings.outbound_proxies, states, log)
+            outbound.install()
             review = Review(settings.max_flows, intercepts)
             log.metrics.read("held_requests", "Requests that wait for an operator.", lambda: review.held)
             refusals = Refusals(states, review, gateway, log)
@@ -115,6 +118,7 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
                     ],
                     [
                         unprotected,
+                        outbound,
                         OperatorHold(gateway, states, review, refusals, settings.body_limit_bytes),
                         UpstreamTimeouts(states),
                         delivery,

@@ -73,7 +73,7 @@ class UnprotectedTunnels:
             data.layer = tunnel
         else:
             self._count(found)
-            data.layer = _Refused(data.context)
+            data.layer = Refused(data.context)
 
     def _count(self, found: UnprotectedHost) -> None:
         if found not in self._warnings:
@@ -85,7 +85,7 @@ class UnprotectedTunnels:
         self._warnings[found].count()
 
 
-class _Refused(layer.Layer):
+class Refused(layer.Layer):
     """Closes a connection, within TLS with an alert that clients report."""
 
     def _handle_event(self, event: events.Event) -> layer.CommandGenerator[None]:

@@ -239,16 +239,23 @@ class ConnectionLimits:
         handler = _handler(data.client.id)
         if state is None or handler is None:
             return
-        if state.reader is not None and data.server.id not in state.opening:
-            # Data sent before the upstream is connected would be kept in memory.
-            state.opening.add(data.server.id)
-            state.reader.hold()
+        self._hold(state, data.server)
         others = [each for each in handler.transports if each is not handler.client and each is not data.server]
         for idle in others[: len(others) - _MOST_UPSTREAMS + 1] if len(others) >= _MOST_UPSTREAMS else ():
             transport = handler.transports[idle]
             # Cancelled before it is connected, it would never reach `server_connect_error`.
             if transport.handler is not None and transport.writer is not None:
                 transport.handler.cancel("too many upstream connections")
+
+    def http_connect_upstream(self, flow: http.HTTPFlow) -> None:
+        """Waits for the answer of another proxy as for the connection to it."""
+        self._hold(self._clients.of(flow.client_conn), flow.server_conn)
+
+    def _hold(self, state: ClientState | None, server: connection.Server) -> None:
+        if state is not None and state.reader is not None and server.id not in state.opening:
+            # Data sent before the upstream is connected would be kept in memory.
+            state.opening.add(server.id)
+            state.reader.hold()
 
     def server_connected(self, data: ServerConnectionHookData) -> None:
         self.server_connect_error(data)
@@ -262,6 +269,8 @@ class ConnectionLimits:
         if state is not None and state.reader is not None and data.server.id in state.opening:
             state.opening.remove(data.server.id)
             state.reader.release()
+
+    proxy_answered = server_connect_error
 
     def _has_room(self, address: str | None) -> bool:
         """Returns whether one more connection fits (in total, or of one address); closes an idle one to make it fit."""

@@ -11,11 +11,15 @@ from typing import Any, cast
 import pytest
 from mitmproxy import connection, exceptions
 from mitmproxy.addons import proxyserver
+from mitmproxy.flow import Error
+from mitmproxy.options import Options
+from mitmproxy.proxy.context import Context
 from mitmproxy.proxy.mode_specs import ProxyMode
 from mitmproxy.proxy.server_hooks import ServerConnectionHookData
 from mitmproxy.test import taddons, tflow, tutils
 
 from addons.connection_addresses import ConnectionAddresses, is_on_this_machine, leads_to
+from addons.patches.outbound_tunnel import OutboundTunnel
 from gateway.config.private_destinations import PermittedDestinations, check_destination
 from tests.conftest import vectors
 
@@ -43,7 +47,9 @@ type Attempt = Callable[..., Awaitable[connection.Server]]
 def attempt(monkeypatch: pytest.MonkeyPatch) -> Attempt:
     """Attempts a connection to a host whose look-ups have these answers in turn, and no more. Returns the server."""
 
-    async def connected(port: int, *answers: Any, peer: str, permitted: list[str]) -> connection.Server:
+    async def connected(
+        port: int, *answers: Any, peer: str, permitted: list[str], asked: bool = False
+    ) -> connection.Server:
         left = iter(answers)
 
         async def getaddrinfo(_: object, port: int, **__: object) -> list[Any]:
@@ -59,6 +65,13 @@ def attempt(monkeypatch: pytest.MonkeyPatch) -> Attempt:
         monkeypatch.setattr(asyncio, "open_connection", open_connection)
         data, own = server("name.test", port), destinations(("127.0.0.1", 8081), *permitted)
         data.client.peername = (peer, 50_000)
+        if asked:
+            flow = tflow.tflow(req=tutils.treq(method="CONNECT", host="name.test", port=port))
+            flow.client_conn, flow.error = data.client, Error("not checked")
+            with taddons.context(proxyserver.Proxyserver()):
+                await own.http_connect_upstream(flow)
+            data.server.error = flow.error.msg if flow.error else None
+            return data.server
         with taddons.context(proxyserver.Proxyserver()), suppress(RuntimeError):
             await own.server_connect(data)
             found = data.server.address
@@ -77,6 +90,37 @@ async def test_an_address_is_checked_and_then_connected_to(attempt: Attempt, cas
         reached = await attempt(case["port"], *answers, peer=peer, permitted=case["permitted"])
         assert reached.error == case.get("error")
         assert reached.error or reached.address == (case["address"], case["port"])
+
+
+@pytest.mark.parametrize("case", CASES["attempts"], ids=lambda case: case["case"])
+async def test_another_proxy_is_asked_for_nothing_that_a_connection_could_not_go_to(
+    attempt: Attempt, case: dict[str, Any]
+) -> None:
+    for peer, answers in product(case["peers"], case["lookups"]):
+        reached = await attempt(case["port"], *answers, peer=peer, permitted=case["permitted"], asked=True)
+        assert reached.error == case.get("error")
+
+
+async def test_a_name_that_only_the_other_proxy_resolves_is_asked_for(attempt: Attempt) -> None:
+    reached = await attempt(443, socket.gaierror(), peer=FAR, permitted=[], asked=True)
+    assert reached.error is None
+
+
+async def test_a_check_that_fails_leaves_the_error(attempt: Attempt) -> None:
+    with pytest.raises(RuntimeError):
+        await attempt(443, RuntimeError("lookup failed"), peer=FAR, permitted=[], asked=True)
+
+
+async def test_the_outbound_proxy_may_have_a_private_address() -> None:
+    data = server("127.0.0.1", 3128)
+    data.client.peername = (FAR, 50_000)
+    own = destinations(None)
+    with taddons.context(proxyserver.Proxyserver()):
+        await own.server_connect(data)
+        assert data.server.error == "private_destination"
+        OutboundTunnel(Context(data.client, Options()), data.server, send_connect=True)
+        await own.server_connect(data)
+        assert data.server.error is None
 
 
 async def test_a_listener_of_a_mode_counts() -> None:

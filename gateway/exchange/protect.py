@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 from math import ceil
+from time import monotonic
 
 from gateway.assessment import Assessment, assess
 from gateway.auth.key_permissions import permitted_policy
@@ -201,7 +202,9 @@ class Protection:
                 exchange.protected,
                 exchange.assessment,
                 crossed=refused is None,
+                asked=exchange.parties,
             )
+            exchange.released = monotonic()
         except asyncio.CancelledError:
             # The receipt is queued already and will be written.
             self._records.end(exchange, "cancelled")

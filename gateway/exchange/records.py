@@ -25,7 +25,7 @@ from gateway.policy.model import Policy
 from gateway.protection.protector import Protected
 from gateway.protection.value_digests import ValueDigests
 from gateway.receipt_log.log import ReceiptLog
-from gateway.receipts.drafts import OutcomeDraft, ReceiptDraft
+from gateway.receipts.drafts import PARTIES, OutcomeDraft, ReceiptDraft, parties
 from gateway.receipts.records import Receipt
 from gateway.text.token_estimate import estimate
 from gateway.wires.base import Conversation
@@ -71,8 +71,9 @@ class Records:
         assessment: Assessment | None = None,
         *,
         crossed: bool,
+        asked: Mapping[str, str] | None = None,
     ) -> Receipt:
-        """Writes the receipt of an operation. `content` is digested, never kept."""
+        """Writes the receipt of an operation. `content` is digested, never kept. `asked` says who asked whom."""
         protected = protected or Protected()
         draft = ReceiptDraft(
             request_id,
@@ -87,6 +88,7 @@ class Records:
             tokens_input=protected.tokens[0],
             tokens_external=protected.tokens[1] if crossed else 0,
             protected_digest=sha256(content).hexdigest(),
+            parties=asked or parties(api_key_id=caller.key_id),
         )
         digests = partial(self.value_digests.digests, tuple(protected.values))
         return await self.receipts.append(draft, caller.key_id, digests)
@@ -105,6 +107,7 @@ class Records:
             tokens_external=size,
             protected_digest=sha256(body).hexdigest(),
             amends=exchange.receipt.request_id,
+            parties={name: first[name] for name in PARTIES if name in first},
         )
         return await self.receipts.append(draft, exchange.caller.key_id)
 
@@ -130,7 +133,7 @@ class Records:
         try:
             owner = identify().key_id
             if code != "rate_limited" or self._is_due(owner):
-                receipt = await self.receipts.append(self._draft_refused(error, request_id, operation), owner)
+                receipt = await self.receipts.append(self._draft_refused(error, request_id, operation, owner), owner)
                 is_cancelled = isinstance(error, asyncio.CancelledError)
                 outcome = OutcomeDraft("cancelled") if is_cancelled else OutcomeDraft("refused", code=code)
                 self.receipts.append_outcome(request_id, outcome, owner)
@@ -154,10 +157,13 @@ class Records:
             return
         exchange.closed = True
         size = exchange.protected.tokens[1] if sent and exchange.destination.url else 0
-        draft = OutcomeDraft(outcome, status, tokens, _guard_counts(exchange.verdict), exchange.edit, code, size)
+        took = None
+        if exchange.released is not None:
+            took = _ms(exchange.released - exchange.started), _ms(time.monotonic() - exchange.started)
+        draft = OutcomeDraft(outcome, status, tokens, _guard_counts(exchange.verdict), exchange.edit, code, size, took)
         self.receipts.append_outcome(exchange.request_id, draft, exchange.caller.key_id)
 
-    def _draft_refused(self, error: BaseException, request_id: str, operation: str) -> ReceiptDraft:
+    def _draft_refused(self, error: BaseException, request_id: str, operation: str, owner: str) -> ReceiptDraft:
         refused = error.refused if isinstance(error, GatewayError) else None
         if refused is None:
             refused = RefusedText(self.default_policy(), 0, {}, RiskLevel.NONE)
@@ -171,6 +177,7 @@ class Records:
             risk_level=refused.risk.value,
             entity_counts=refused.entity_counts,
             tokens_input=refused.tokens,
+            parties=parties(api_key_id=owner),
         )
 
     def _is_due(self, key_id: str) -> bool:
@@ -181,6 +188,10 @@ class Records:
             self._rated.clear()
         self._rated[key_id] = now
         return True
+
+
+def _ms(seconds: float) -> int:
+    return round(seconds * 1000)
 
 
 def _guard_counts(verdict: Verdict | None) -> dict[str, object] | None:

@@ -1,6 +1,7 @@
 """The state of one chat request in the gateway's process, from its admission to its outcome."""
 
 from dataclasses import dataclass, field
+from time import monotonic
 
 from gateway.assessment import Assessment
 from gateway.exchange.destination import Destination
@@ -11,6 +12,7 @@ from gateway.placeholders import Placeholders
 from gateway.policy.model import Policy
 from gateway.protection.protector import Protected
 from gateway.receipts.client_view import shown_to
+from gateway.receipts.drafts import parties
 from gateway.receipts.records import Receipt
 from gateway.wires.base import Body, Framing, Wire
 
@@ -26,7 +28,7 @@ class Exchange:
     Protection sets the others: `body` and `headers` are what may go to `destination`. `urls` are the URLs with
     placeholders in the source texts, including those of the answer that the request continues. `framing` is set if the
     answer may be a stream, `resumable` if a later request may continue it. `edit` is the request id of the receipt of
-    an operator's edit.
+    an operator's edit. `started` and `released` are the times of admission and of the receipt, on the monotonic clock.
     """
 
     request_id: str
@@ -53,6 +55,8 @@ class Exchange:
     verdict: Verdict | None = None
     edit: str | None = None
     closed: bool = False
+    started: float = field(default_factory=monotonic)
+    released: float | None = None
 
     @property
     def streams(self) -> bool:
@@ -60,6 +64,17 @@ class Exchange:
         is_held = self.policy.streaming.guard == "hold"
         is_held |= self.policy.guard.new_sensitive_value in {"redact", "replace"}
         return self.framing is not None and not is_held
+
+    @property
+    def parties(self) -> dict[str, str]:
+        """Who asked whom, for the receipt."""
+        destination = self.destination
+        return parties(
+            api_key_id=self.caller.key_id,
+            wire=self.wire.id,
+            upstream=destination.provider or destination.surface,
+            model=destination.model,
+        )
 
     def note(self) -> Body:
         """Returns the `svc` member of a chat answer."""

@@ -31,6 +31,13 @@ _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+_-]{0,127}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _CODE = re.compile(r"[a-z][a-z_]{0,63}")
 _TYPE = re.compile(r"[A-Z0-9_]{1,64}")
+# The members that say who asked whom, each only where it is known.
+PARTIES = {
+    "api_key_id": re.compile(r"[a-z]{1,16}_[a-z0-9]{1,64}"),
+    "wire": re.compile(r"[a-z][a-z0-9-]{0,31}"),
+    "upstream": re.compile(r"[A-Za-z0-9\[][A-Za-z0-9_.:\]-]{0,254}"),
+    "model": re.compile(r"[A-Za-z0-9_@][A-Za-z0-9_.:/@+-]{0,127}"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +46,7 @@ class ReceiptDraft:
 
     `protected_digest` is SHA-256 in hex over the forwarded bytes. `tokens_input` and `tokens_external` estimate the
     source and the text that may leave. `amends` names the request that an operator edited; the digest is then of the
-    edit.
+    edit. `parties` says who asked whom: the members of `PARTIES`.
     """
 
     request_id: str
@@ -55,6 +62,7 @@ class ReceiptDraft:
     tokens_external: int = 0
     protected_digest: str = sha256(b"").hexdigest()
     amends: str | None = None
+    parties: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _match(_REQUEST_ID, self.request_id, "request_id")
@@ -78,6 +86,8 @@ class ReceiptDraft:
         _match(_SHA256, self.protected_digest, "protected_digest")
         if self.amends is not None:
             _match(_REQUEST_ID, self.amends, "amends")
+        for name, value in self.parties.items():
+            _match(PARTIES[name], value, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +97,8 @@ class OutcomeDraft:
     `status` is the upstream's HTTP status, `tokens` its reported usage (input, output); impossible numbers become None,
     since the upstream chose them. Only the action and the counts by kind are kept of the guard's verdict. `edit` is the
     request id of the receipt of an operator's edit, `code` that of the error of a refusal. `tokens_sent` estimates the
-    text that was sent to an upstream, if any was. Raises ValueError, naming the field.
+    text that was sent to an upstream, if any was. `milliseconds` is the time until the request was protected, and until
+    it ended. Raises ValueError, naming the field.
     """
 
     outcome: str
@@ -97,10 +108,13 @@ class OutcomeDraft:
     edit: str | None = None
     code: str | None = None
     tokens_sent: int = 0
+    milliseconds: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
         _word(self.outcome, OUTCOMES, "outcome")
         _number(self.tokens_sent, "tokens_sent")
+        for number in self.milliseconds or ():
+            _number(number, "milliseconds")
         if self.status is not None:
             _integer(self.status, "status")
             if not 100 <= self.status <= 599:
@@ -118,6 +132,11 @@ class OutcomeDraft:
             _match(_REQUEST_ID, self.edit, "edit")
         if self.code is not None:
             _match(_CODE, self.code, "code")
+
+
+def parties(**known: str) -> dict[str, str]:
+    """Returns those of the members of `PARTIES` that have a value which a receipt may hold."""
+    return {name: value for name, value in known.items() if PARTIES[name].fullmatch(value)}
 
 
 def is_request_id(text: str) -> bool:

@@ -106,6 +106,7 @@ def receipt_body(draft: ReceiptDraft) -> Body:
         "tokens": {"input": draft.tokens_input, "external": draft.tokens_external},
         "protected_digest": draft.protected_digest,
         **amends,
+        **draft.parties,
         "salt": _salt(),
     }
 
@@ -121,8 +122,16 @@ def outcome_body(draft: OutcomeDraft, receipt_hash: str) -> Body:
         "tokens": {"input": tokens[0], "output": tokens[1]} if tokens else None,
         "guard": draft.guard,
         **{name: value for name, value in optional.items() if value},
+        **_milliseconds(draft),
         "salt": _salt(),
     }
+
+
+def _milliseconds(draft: OutcomeDraft) -> Body:
+    if draft.milliseconds is None:
+        return {}
+    protected, total = draft.milliseconds
+    return {"milliseconds": {"protected": protected, "total": total}}
 
 
 def make_record(request_id: str, members: Body, head: Head, signer: Signer) -> Record:

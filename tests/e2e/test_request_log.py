@@ -55,6 +55,7 @@ def test_a_protected_chat(served: Running, upstream: Upstream) -> None:
         "method": "POST",
         "wire": "chat-completions",
         "operation": "chat",
+        "model": "gpt-4o",
         "route": "protected",
         "policy": "default@1",
         "upstream": "configured-upstream",
@@ -71,6 +72,9 @@ def test_a_protected_chat(served: Running, upstream: Upstream) -> None:
     with served.client() as client:
         receipt = client.get(f"/v1/receipts/{line['request_id']}").json()
     assert receipt["sequence"] == line["receipt"]
+    asked = {"api_key_id": "key_environment", "wire": line["wire"], "upstream": line["upstream"], "model": "gpt-4o"}
+    assert {name: receipt[name] for name in asked} == asked
+    assert 0 <= receipt["outcome"]["milliseconds"]["protected"] <= receipt["outcome"]["milliseconds"]["total"]
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,11 @@ class OutcomeGuardReply(Reply):
     findings: Counts = Field(description="Number of findings by kind.")
 
 
+class MillisecondsReply(Reply):
+    protected: Count = Field(description="Until the request was protected.")
+    total: Count = Field(description="Until it ended.")
+
+
 class OutcomeReply(Reply):
     """The second record of a request: what happened after it was sent."""
 
@@ -87,6 +92,7 @@ class OutcomeReply(Reply):
     tokens_sent: Count | SkipJsonSchema[None] = absent(
         "Estimated tokens sent to an upstream, if any are known to have been."
     )
+    milliseconds: MillisecondsReply | SkipJsonSchema[None] = absent("How long the request took.")
     salt: Salt | SkipJsonSchema[None] = _for_operators(_SALT)
     previous_hash: Digest | SkipJsonSchema[None] = _for_operators("`hash` of the previous record.")
     key_id: KeyId
@@ -102,6 +108,12 @@ class ReceiptReply(Reply):
     operation: str = Field(description="The operation requested.", json_schema_extra=_one_of(OPERATIONS))
     created_at: Time
     amends: RequestId | SkipJsonSchema[None] = absent("For `edit`: id of the request that an operator edited.")
+    api_key_id: str | SkipJsonSchema[None] = absent(
+        "Id of the gateway key; `proxy_…` is a digest of the credential that a proxy client sent to its provider."
+    )
+    wire: str | SkipJsonSchema[None] = absent("The API that was called, such as `chat-completions`.")
+    upstream: str | SkipJsonSchema[None] = absent("The configured upstream, or the host that the client chose.")
+    model: str | SkipJsonSchema[None] = absent("Name of the model there.")
     policy: PolicyRefReply
     engine: EngineReply
     route: RouteDecision = Field(description="Where the text was permitted to go.")

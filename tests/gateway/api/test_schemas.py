@@ -56,8 +56,10 @@ async def test_receipts_are_what_is_said_of_them(data_dir: Path) -> None:
     """With every member that a record can have, and there are no others."""
     amended, guard = "req_" + "0" * 32, {"action": "flag", "findings": {"forged_placeholder": 1}}
     with opened(data_dir) as log:
-        await log.append(draft("req_01", operation="edit", amends=amended), "key_anna")
-        log.append_outcome("req_01", OutcomeDraft("answered", 200, (1, 2), guard, amended, "forbidden", 98), "key_anna")
+        asked = {"api_key_id": "key_anna", "wire": "responses", "upstream": "openai", "model": "gpt-4o"}
+        await log.append(draft("req_01", operation="edit", amends=amended, parties=asked), "key_anna")
+        outcome = OutcomeDraft("answered", 200, (1, 2), guard, amended, "forbidden", 98, (7, 9))
+        log.append_outcome("req_01", outcome, "key_anna")
         receipt = (await log.get("req_01", OPERATOR)).as_dict()
         AnchorReply.model_validate(await log.anchor_payload("req_01", OPERATOR))
         VerificationReply.model_validate((await log.verify("req_01", OPERATOR)).as_dict())

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.models import Action, PolicyRef, RiskLevel, RouteDecision
-from gateway.receipts.drafts import GUARD_KINDS, OPERATIONS, OUTCOMES, OutcomeDraft
+from gateway.receipts.drafts import GUARD_KINDS, OPERATIONS, OUTCOMES, OutcomeDraft, parties
 from gateway.receipts.records import canonical_form, outcome_body, receipt_body
 from tests.conftest import vectors
 from tests.gateway.receipt_log.support import draft
@@ -18,6 +18,12 @@ from tests.gateway.receipt_log.support import draft
 CANARY = "Jane Doe, jane@example.com"
 
 REFUSED = vectors("receipt_drafts/refused")
+
+
+def test_a_party_that_a_receipt_may_not_hold_is_left_out() -> None:
+    known = {"api_key_id": "key_0a", "wire": "responses", "upstream": "[::1]:8080", "model": "org/model-1:free"}
+    assert parties(**known) == known
+    assert parties(api_key_id="", wire="Canary 4711", upstream="a b", model="Anna Canary") == {}
 
 
 @pytest.mark.parametrize(("field", "value"), REFUSED["drafts"], ids=str)

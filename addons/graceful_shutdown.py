@@ -11,6 +11,7 @@ from mitmproxy.master import Master
 
 from addons.flow_state import FlowStates
 from addons.logs import reopen_log
+from gateway.server.service_manager import reloading, stopping
 from gateway.workers.stop_signals import STOP_SIGNALS, ignore_stop_signals, on_stop
 
 _log = logging.getLogger(__name__)
@@ -44,7 +45,7 @@ class GracefulShutdown:
         # Not `loop.add_signal_handler`: its handlers are removed with the loop.
         on_stop(
             lambda number: loop.call_soon_threadsafe(self._begin, number),
-            reopen=lambda: loop.call_soon_threadsafe(reopen_log),
+            reopen=lambda: loop.call_soon_threadsafe(reloading()(reopen_log)),
         )
         try:
             yield
@@ -55,6 +56,7 @@ class GracefulShutdown:
         if self._states.closing and number not in STOP_SIGNALS:
             return  # for a terminal that is closed, its shell and the kernel each send SIGHUP
         self._states.closing = True
+        stopping()
         if self._waiting is not None or not self._under_way():
             self._master.shutdown()
             return

@@ -42,6 +42,7 @@ from gateway.config.private_destinations import PermittedDestinations
 from gateway.config.settings import Settings
 from gateway.config.unprotected_hosts import UnprotectedHosts, read_unprotected_hosts
 from gateway.errors import GatewayError
+from gateway.server import service_manager
 from gateway.server.gateway_process import running
 from gateway.workers.memory import use_huge_pages
 
@@ -165,6 +166,7 @@ class Welcome:
         gateway = listener_url(settings.host, ports[0])
         proxy = listener_url(settings.proxy_host, ports[1]) if settings.proxy else None
         _log.info("serving on %s%s", gateway, f", and as a proxy on {proxy}" if proxy else "")
+        service_manager.ready()
         bundle = bundle_of(self._settings.certs_dir).resolve()
         key = "$KEY" if self._settings.api_key is None else "$SVC_API_KEY"
         lines = [

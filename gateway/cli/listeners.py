@@ -36,6 +36,26 @@ def gateway_answers(settings: Settings) -> Answer:
     return _answer(f"{base_of(settings, 'gateway')}/healthz", is_ours)
 
 
+def gateway_problem(settings: Settings) -> str | None:
+    """Asks the gateway's listener for its health. Returns what is wrong: its answer, or why there was none.
+
+    Raises SettingsError if its port is 0.
+    """
+    try:
+        with _client() as client:
+            reply = client.get(f"{base_of(settings, 'gateway')}/healthz")
+        body = reply.json()
+        if reply.is_success and body["status"] == "ok":
+            return None
+        return f"{reply.status_code} {body['error']['code']}"
+    except httpx.TimeoutException:
+        return f"no answer within {_SECONDS} seconds"
+    except httpx.ConnectError:
+        return Answer.NOTHING.value
+    except (httpx.HTTPError, ValueError, LookupError, TypeError):
+        return Answer.OTHERS.value
+
+
 def proxy_answers(settings: Settings) -> Answer:
     """Asks the proxy for its own address, which it refuses as no other program does. Raises SettingsError."""
     return _answer(f"{base_of(settings, 'proxy')}/", lambda reply: "x-svc-request-id" in reply.headers)
@@ -49,10 +69,14 @@ def mitmweb_answers(settings: Settings) -> Answer:
 
 def _answer(url: str, is_ours: Callable[[httpx.Response], bool]) -> Answer:
     try:
-        # Loading authorities takes a while, and plain HTTP needs none.
-        with httpx.Client(trust_env=False, verify=False, timeout=_SECONDS) as client:  # noqa: S501  # nosec B501
+        with _client() as client:
             return Answer.OURS if is_ours(client.get(url)) else Answer.OTHERS
     except httpx.ConnectError:
         return Answer.NOTHING
     except httpx.HTTPError:
         return Answer.OTHERS
+
+
+def _client() -> httpx.Client:
+    # Loading authorities takes a while, and plain HTTP needs none.
+    return httpx.Client(trust_env=False, verify=False, timeout=_SECONDS)  # noqa: S501  # nosec B501

@@ -14,7 +14,7 @@ PYTEST := $(PY) -m pytest -n auto --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check lint format bench bench-detection docs setup setup-runtime lock
+.PHONY: help run test check lint format bench bench-detection docs build setup setup-runtime lock
 
 help: ## show this help
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' Makefile | expand -t 24
@@ -36,6 +36,7 @@ lint: setup ## check style, prose, imports, types, size, and for common weakness
 	@.venv/bin/lint-imports --no-logo
 	@$(PY) -m bandit --quiet --configfile pyproject.toml --recursive run_proxy.py addons gateway scripts
 	@$(PY) -m mypy
+	@.venv/bin/hadolint Dockerfile
 	@$(PY) -m scripts.prose
 	@$(PY) -m scripts.path_figures
 	@$(PY) -m scripts.tree_figures
@@ -56,6 +57,11 @@ docs: setup ## regenerate the generated pages in docs/
 	@$(PY) -m scripts.errors_reference > docs/errors.md.new && mv docs/errors.md.new docs/errors.md
 	@$(PY) -m scripts.entities_reference > docs/entities.md.new && mv docs/entities.md.new docs/entities.md
 	@$(PY) -m scripts.licences > docs/licences.md.new && mv docs/licences.md.new docs/licences.md
+	@$(PY) -m scripts.sbom > docs/sbom.new && mv docs/sbom.new requirements/sbom.cdx.json
+
+build: setup ## build wheel and source archive in dist/; the same commit gives the same bytes
+	@rm -rf dist
+	@SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(PY) -m hatchling build --target wheel --target sdist
 
 setup: ## install the packages for development and tests
 	@sh scripts/setup.sh dev
@@ -67,4 +73,5 @@ lock: setup ## update the lock files in requirements/ from pyproject.toml (UPGRA
 	@$(PY) -m venv .venv-lock && .venv-lock/bin/python -m pip install --quiet uv
 	@$(COMPILE) --output-file requirements/runtime.txt >/dev/null
 	@$(COMPILE) --group dev --constraint requirements/runtime.txt --output-file requirements/dev.txt >/dev/null
+	@$(COMPILE:pyproject.toml=) --group build --constraint requirements/dev.txt --output-file requirements/build.txt >/dev/null
 	@rm -rf .venv-lock

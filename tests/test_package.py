@@ -6,6 +6,7 @@ It runs with the packages that pip chooses from the registry; where there is non
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -36,9 +37,14 @@ pytestmark = pytest.mark.slow
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the wheel and the source archive, built from this tree without a network."""
     folder = tmp_path_factory.mktemp("built")
-    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--target", "sdist"]
-    subprocess.run([*command, "--directory", str(folder)], cwd=ROOT, check=True, capture_output=True, timeout=120)
+    build(ROOT, folder)
     return folder
+
+
+def build(source: Path, folder: Path, **environment: str) -> None:
+    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--target", "sdist"]
+    command += ["--directory", str(folder)]
+    subprocess.run(command, cwd=source, env=os.environ | environment, check=True, capture_output=True, timeout=120)
 
 
 @pytest.fixture(scope="module")
@@ -193,6 +199,7 @@ def test_the_wheel_holds_the_product_and_nothing_else(wheel: Path) -> None:
         str(file.relative_to(ROOT)) for kind in ("sql", "toml", "html") for file in ROOT.glob(f"gateway/**/*.{kind}")
     }
     assert data <= set(names)
+    assert ZipFile(wheel).read(f"{info}/sboms/sbom.cdx.json") == (ROOT / "requirements/sbom.cdx.json").read_bytes()
     assert {Path(name).name for name in names if "/model/" in name} >= {
         *("model.onnx", "student.onnx", "tokenizer.json", "labels.json")
     }
@@ -229,6 +236,31 @@ def test_a_wheel_can_be_built_from_the_source_archive(built: Path, wheel: Path, 
     subprocess.run(command, cwd=source, check=True, capture_output=True, timeout=120)
     (again,) = tmp_path.glob("*.whl")
     assert again.read_bytes() == wheel.read_bytes()
+
+
+def test_the_same_source_gives_the_same_bytes_wherever_and_whenever_it_is_built(tmp_path: Path) -> None:
+    kept = (
+        "addons gateway policies certs/README.md requirements run_proxy.py pyproject.toml .gitignore README.md LICENSE"
+    )
+    built: list[dict[str, bytes]] = []
+    for number, mask in enumerate((0o022, 0o077)):
+        source, out = tmp_path / ("place", "another place")[number], tmp_path / f"out{number}"
+        # Written in another order, with other modes and times.
+        for each in sorted([*kept.split(), "CHANGELOG.md", "SECURITY.md"], reverse=bool(number)):
+            (source / each).parent.mkdir(parents=True, exist_ok=True)
+            if (ROOT / each).is_dir():
+                shutil.copytree(ROOT / each, source / each, copy_function=shutil.copyfile)
+            else:
+                shutil.copyfile(ROOT / each, source / each)
+        for file in source.rglob("*"):
+            file.chmod((0o777 if file.is_dir() else 0o666) & ~mask)
+            os.utime(file, (1_700_000_000 + number,) * 2)
+        build(source, out, SOURCE_DATE_EPOCH="1790000000", TZ=("UTC", "Asia/Tokyo")[number])
+        built.append({file.name: file.read_bytes() for file in out.iterdir()})
+    assert len(built[0]) == 2
+    assert built[0] == built[1]
+    (wheel,) = (tmp_path / "out0").glob("*.whl")
+    assert {entry.date_time[:3] for entry in ZipFile(wheel).infolist()} == {(2026, 9, 21)}
 
 
 def test_pip_chooses_no_client_of_a_hub_and_the_tested_mitmproxy(registry: None, installed: Installed) -> None:

@@ -69,7 +69,9 @@ def breaches(places: tuple[str, ...], forbidden: set[str]) -> list[str]:
 def project() -> dict[str, list[str]]:
     """The declared dependencies by bare name: `runtime`, `optional` and `dev`."""
     document = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    wishes = {"runtime": document["project"]["dependencies"], "dev": document["dependency-groups"]["dev"]}
+    groups = document["dependency-groups"]
+    dev = [wish for wish in groups["dev"] if isinstance(wish, str)] + groups["build"]
+    wishes = {"runtime": document["project"]["dependencies"], "dev": dev}
     wishes["optional"] = [each for extra in document["project"]["optional-dependencies"].values() for each in extra]
     return {kind: [re.split(r"[^A-Za-z0-9_.-]", wish)[0].lower() for wish in listed] for kind, listed in wishes.items()}
 
@@ -202,7 +204,7 @@ def test_every_dependency_is_justified_and_no_other(kind: str, heading: str) -> 
 
 
 def test_the_locks_hold_every_dependency_with_hashes_and_name_no_host() -> None:
-    for name, kinds in {"runtime": ["runtime"], "dev": ["runtime", "dev"]}.items():
+    for name, kinds in {"runtime": ["runtime"], "dev": ["runtime", "dev"], "build": []}.items():
         text = (ROOT / "requirements" / f"{name}.txt").read_text(encoding="utf-8")
         pins = dict(re.findall(r"^([a-z0-9._-]+)==\S+(.*?)(?=^\S|\Z)", text, re.MULTILINE | re.DOTALL))
         assert {wish for kind in kinds for wish in project()[kind]} <= pins.keys()

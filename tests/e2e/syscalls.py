@@ -34,11 +34,14 @@ def can_trace() -> bool:
     return tried.returncode == 0
 
 
-def tracing(folder: Path) -> list[str]:
-    """The words in front of a command that is to be traced; its process stays the caller's own child."""
+def tracing(folder: Path, *calls: str) -> list[str]:
+    """The words in front of a command that is to be traced; its process stays the caller's own child.
+
+    `calls` are options of strace that choose the calls.
+    """
     folder.mkdir()
     # A file a thread, so that no two calls are written into each other; descriptors with their paths.
-    return ["strace", "-D", "-ff", *_FILTER, "-q", "-y", "-s", "4096", "-o", str(folder / "trace")]
+    return ["strace", "-D", "-ff", *(calls or _FILTER), "-q", "-y", "-s", "4096", "-o", str(folder / "trace")]
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,10 @@ from gateway.errors import GatewayError
 _GIVEN = re.compile(r"(invalid (?:\S+ value|choice)): .*?(?= \(choose from |\Z)", re.DOTALL)
 # The modules of all commands but `serve` and `ca`. They load libraries that start threads, which `serve` must not: it
 # forks.
-_COMMANDS = ("keys", "sessions", "policies", "receipts", "usage", "evaluate", "env", "exec", "doctor", "healthcheck")
+_COMMANDS = (
+    *("keys", "sessions", "policies", "receipts", "usage", "backup", "restore"),
+    *("evaluate", "env", "exec", "doctor", "healthcheck"),
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

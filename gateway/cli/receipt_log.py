@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
 from gateway.cli.store_commands import open_kept_store
-from gateway.config.settings import Settings, SettingsError
+from gateway.config.settings import Settings
 from gateway.receipt_log.log import ReceiptLog
-from gateway.receipt_log.signing_key import FILE, find_signer, load_signer, signer_of
-from gateway.receipts.records import decoded
+from gateway.receipt_log.signing_key import kept_signer, signer_of
 from gateway.receipts.signing import Signer
 from gateway.store import ReadOnlyStore, Store
 
@@ -26,17 +25,5 @@ def open_log(settings: Settings) -> Iterator[tuple[Store, ReceiptLog, Signer]]:
 
 
 def installed_signer(store: ReadOnlyStore, settings: Settings) -> Signer:
-    """Loads the signing key of the installation. Never creates one: a new key could not verify existing receipts.
-
-    Raises SettingsError.
-    """
-    if settings.signing_key is not None:
-        return load_signer(settings.data_dir, settings.signing_key)
-    if not (settings.data_dir / FILE).is_file():
-        raise SettingsError(
-            f"{FILE} is missing from data_dir, so receipts cannot be verified; restore it from a backup"
-        )
-    # After a rotation that was interrupted, until the next start, the log is signed by the key that is about to follow.
-    head = store.read(lambda stored: stored.receipts.head())
-    found = find_signer(settings.data_dir, decoded(head.checkpoint)) if head is not None else None
-    return found or load_signer(settings.data_dir)
+    """Loads the signing key of the installation. Never creates one. Raises SettingsError."""
+    return kept_signer(store, settings.data_dir, settings.signing_key)

@@ -14,7 +14,7 @@ from gateway.receipt_log.consistency import has_records, read_history
 from gateway.receipts.checkpoint import is_signed_by_another
 from gateway.receipts.records import decoded
 from gateway.receipts.signing import Signer, Verifier, new_key
-from gateway.store import Store
+from gateway.store import ReadOnlyStore, Store
 
 FILE = "signing.key"
 NEXT = "signing.key.next"
@@ -71,6 +71,23 @@ def _signer_of(store: Store, data_dir: Path, given: SecretStr | None) -> Signer:
         key = f"{FILE} in data_dir" if given is None else "signing_key"
         raise SettingsError(f"{key} is not the key that the receipts in data_dir are signed with; {_REMEDY}")
     return signer
+
+
+def kept_signer(store: ReadOnlyStore, data_dir: Path, given: SecretStr | None = None) -> Signer:
+    """Loads the key of a store for reading. Never creates one: a new key could not verify existing receipts.
+
+    Raises SettingsError.
+    """
+    if given is not None:
+        return load_signer(data_dir, given)
+    if not (data_dir / FILE).is_file():
+        raise SettingsError(
+            f"{FILE} is missing from data_dir, so receipts cannot be verified; restore it from a backup"
+        )
+    # After a rotation that was interrupted, until the next start, the log is signed by the key that is about to follow.
+    head = store.read(lambda stored: stored.receipts.head())
+    found = find_signer(data_dir, decoded(head.checkpoint)) if head is not None else None
+    return found or load_signer(data_dir)
 
 
 def find_signer(data_dir: Path, note: str) -> Signer | None:

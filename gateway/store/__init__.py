@@ -21,6 +21,7 @@ from gateway.store.errors import ConstraintViolation, StoreError
 from gateway.store.sqlite import FILE, ReadOnlyStore, Receipts, Repositories, Sessions, Store, Usage
 
 __all__ = [
+    "FILE",
     "ConstraintViolation",
     "ReadOnlyStore",
     "Receipts",

@@ -1,6 +1,7 @@
 """Connections that cannot write: a pool of threads for the gateway, and one on the calling thread for commands."""
 
 import asyncio
+import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
@@ -110,6 +111,22 @@ class ReadOnlyStore:
             except sqlite3.Error as error:
                 raise _unreadable(path, error) from None
             yield cls(Repositories(db))
+
+    def copy_to(self, path: Path) -> None:
+        """Makes a copy of the database as it is now, in one file (0600), and checks it. Writers do not wait meanwhile.
+
+        Raises Unavailable when it cannot be read, is damaged, or the copy does not fit on the disk; OSError.
+        """
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        try:
+            with closing(sqlite3.connect(path, isolation_level=None)) as copy:
+                # All pages in one step, and so from one snapshot.
+                self._repositories.db.conn.backup(copy)
+                copy.execute("PRAGMA journal_mode = DELETE")
+                if copy.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
+                    raise Unavailable("The database is damaged.")
+        except sqlite3.Error as error:
+            raise Unavailable(f"The database cannot be copied: {error_name(error)}.") from None
 
     def read[T](self, work: Callable[[Repositories], T]) -> T:
         """Runs `work` on one snapshot, on the calling thread. Raises Unavailable when the database cannot be read."""

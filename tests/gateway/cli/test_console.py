@@ -20,6 +20,8 @@ COMMANDS = [
     ["receipts", "list"],
     ["receipts", "prune", "--before", "2026-01-01"],
     ["usage"],
+    ["backup", "FILE"],
+    ["restore", "FILE"],
     ["doctor"],
     ["ca"],
 ]

@@ -9,7 +9,7 @@ import pytest
 
 from gateway.errors import Unavailable
 from gateway.store import StoreError
-from gateway.store.sqlite import Store, writer
+from gateway.store.sqlite import ReadOnlyStore, Store, writer
 from gateway.store.sqlite.writer import SUBMIT_LIMIT, WRITE_LIMIT
 from tests.gateway.store.support import Gate, add, names
 
@@ -135,3 +135,26 @@ def test_a_file_that_is_no_database_is_left_alone(path: Path, content: bytes) ->
         with pytest.raises(StoreError, match="data_dir"):
             Store.open(unusable)
     assert path.read_bytes() == content
+
+
+def test_a_copy_is_of_what_is_committed(store: Store, path: Path, tmp_path: Path) -> None:
+    store.submit(add("before")).result()
+    gate = Gate(store)
+    store.submit(add("after"))
+    with ReadOnlyStore.open(path) as reader:
+        reader.copy_to(tmp_path / "gateway.db")
+        with pytest.raises(FileExistsError):
+            reader.copy_to(tmp_path / "gateway.db")
+    gate.open()
+    with ReadOnlyStore.open(tmp_path / "gateway.db") as copy:
+        assert copy.read(names) == ["before"]
+    assert (tmp_path / "gateway.db").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_damaged_database_is_not_copied(store: Store, path: Path, tmp_path: Path) -> None:
+    store.submit(add("x" * 100_000)).result()
+    store.close()
+    content = path.read_bytes()
+    path.write_bytes(content[:20_000] + bytes(range(256)) * 16 + content[24_096:])
+    with ReadOnlyStore.open(path) as reader, pytest.raises(Unavailable, match=r"damaged|cannot be copied"):
+        reader.copy_to(tmp_path / "gateway.db")

@@ -164,13 +164,13 @@ def _ca(options: argparse.Namespace) -> int:
     from addons.certificate_authority import describe_authority
     from addons.preflight import authority
     from gateway.cli.console import print_json
-    from gateway.config.listener_addresses import listener_url
+    from gateway.config.listener_urls import url_of
     from gateway.config.locations import bundle_of
 
     settings = _settings(options)
     folder, key = settings.certs_dir, "$KEY" if settings.proxy_key else ""
-    proxy = listener_url(settings.proxy_host, settings.proxy_port or "PORT", key) if settings.proxy else None
-    certificate = authority(folder)
+    proxy = url_of(settings, "proxy", settings.proxy_port or "PORT", key) if settings.proxy else None
+    certificate = authority(settings)
     if options.json:
         print_json({"certificate": str(certificate.resolve()), "bundle": str(bundle_of(folder).resolve())})
     else:

@@ -1,22 +1,24 @@
 """The certificate authority of the proxy: its files, and how to trust it on this machine."""
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import certifi
-from cryptography.x509 import load_pem_x509_certificate
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import Encoding
 from mitmproxy.certs import CertStore
 from mitmproxy.options import CONF_BASENAME, KEY_SIZE
 
 from gateway.config.locations import CERTIFICATE_GUIDE, bundle_of, certificate_of
 
 
-def make_authority(folder: Path) -> Path:
+def make_authority(folder: Path, listeners: Iterable[x509.Certificate] = ()) -> Path:
     """Creates the authority on first use, or what is missing beside its key. Returns its certificate's path (PEM).
 
     The private key, readable by its owner only, is in the same folder. So is `ca-bundle.pem`, the certificate with the
-    public authorities: programs that accept only one file of trusted authorities can still reach every other host.
+    public authorities and the certificates of our `listeners`: programs that accept only one file of trusted
+    authorities can still reach every other host.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     store = CertStore.from_store(folder, CONF_BASENAME, KEY_SIZE)
@@ -24,7 +26,8 @@ def make_authority(folder: Path) -> Path:
     # mitmproxy writes it only together with a new key.
     if not certificate.exists():
         certificate.write_bytes(store.default_ca.to_pem())
-    wanted = certificate.read_text() + Path(certifi.where()).read_text(encoding="utf-8")
+    also = "".join(each.public_bytes(Encoding.PEM).decode() for each in listeners)
+    wanted = certificate.read_text() + also + Path(certifi.where()).read_text(encoding="utf-8")
     bundle = bundle_of(folder)
     if not bundle.exists() or bundle.read_text(encoding="utf-8") != wanted:
         bundle.write_text(wanted, encoding="utf-8")
@@ -49,7 +52,7 @@ def upstream_authorities(folder: Path, extra: Sequence[Path]) -> Path | None:
 
 def ends_of(certificate: Path) -> float:
     """Returns when a certificate expires, in seconds since the epoch."""
-    return load_pem_x509_certificate(certificate.read_bytes()).not_valid_after_utc.timestamp()
+    return x509.load_pem_x509_certificate(certificate.read_bytes()).not_valid_after_utc.timestamp()
 
 
 def describe_authority(folder: Path, proxy: str | None) -> str:
@@ -57,8 +60,10 @@ def describe_authority(folder: Path, proxy: str | None) -> str:
 
     `proxy` is the URL of the proxy, None if it is switched off.
     """
-    certificate = make_authority(folder).resolve()
+    certificate = certificate_of(folder).resolve()
     bundle = bundle_of(folder).resolve()
+    # Node.js has authorities of its own, but not that of a proxy with TLS.
+    for_node = bundle if proxy and proxy.startswith("https:") else certificate
     trust = {
         "Linux": f"  sudo cp {certificate} /usr/local/share/ca-certificates/privacy-gateway.crt && "
         "sudo update-ca-certificates",
@@ -75,7 +80,7 @@ def describe_authority(folder: Path, proxy: str | None) -> str:
             else "  (The proxy is switched off: the setting `proxy` is false.)",
             f"  export SSL_CERT_FILE={bundle}   # Python (httpx, openai), Go",
             f"  export REQUESTS_CA_BUNDLE={bundle} CURL_CA_BUNDLE={bundle}   # requests, curl",
-            f"  export NODE_EXTRA_CA_CERTS={certificate}   # Node.js",
+            f"  export NODE_EXTRA_CA_CERTS={for_node}   # Node.js",
             "",
             f"For this machine ({platform.system()}):",
             trust,

@@ -13,6 +13,7 @@ from mitmproxy.addons.proxyserver import Proxyserver
 from mitmproxy.tools.dump import DumpMaster
 
 from addons.certificate_authority import upstream_authorities
+from addons.certificate_files import CertificateFiles
 from addons.options import COMMANDS, REQUIRED, OptionGuard, SealedOptions
 from addons.patches.hook_dispatch import dispatch_directly
 from addons.patches.quiet_web_master import QuietWebMaster, use_own_views
@@ -37,8 +38,15 @@ _COLUMNS = ["timestamp", "status", "comment", "method", "path", "size", "time"]
 _KEPT = _LISTENERS | _OPERATORS | {"errorcheck"}
 
 
-def build_master(settings: Settings, ours: Sequence[object], last: Sequence[object] = ()) -> master.Master:
+def build_master(
+    settings: Settings,
+    ours: Sequence[object],
+    last: Sequence[object] = (),
+    certificates: CertificateFiles | None = None,
+) -> master.Master:
     """Builds a master that runs `ours` before, and `last` after, every addon that sees flows. Needs an event loop.
+
+    mitmweb uses the `certificates`; `ours` have to, too.
 
     Raises OptionsError for an unknown mode.
     """
@@ -60,7 +68,9 @@ def build_master(settings: Settings, ours: Sequence[object], last: Sequence[obje
     }
     opts = SealedOptions()
     result: master.Master = (
-        QuietWebMaster(opts, settings) if settings.web else DumpMaster(opts, with_termlog=False, with_dumper=False)
+        QuietWebMaster(opts, settings, certificates)
+        if settings.web
+        else DumpMaster(opts, with_termlog=False, with_dumper=False)
     )
     _insert(result, [OptionGuard(fixed), *ours], last)
     opts.update(**{name: value for name, (value, _) in REQUIRED.items() if name in opts}, **fixed)

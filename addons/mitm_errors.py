@@ -84,3 +84,15 @@ def error_page(error: GatewayError, request_id: str, family: ErrorShape) -> byte
     response = answer_with(error, request_id, "", family)
     response.headers.insert(1, "connection", "close")
     return bytes(http1.assemble_response(response))
+
+
+def plain_http_answer(start: bytes, request_id: str) -> bytes:
+    """Returns the answer to a client of a listener with TLS that began with `start`; none if that is not HTTP."""
+    if not start[:1].isalpha():
+        return b""
+    return error_page(tls_required(), request_id, family_of_head(start.split(b"\n")))
+
+
+def tls_required() -> BadRequest:
+    """Returns the error for plain HTTP on a listener with a certificate."""
+    return BadRequest("This listener speaks TLS; write https:// in its URL.", code="tls_required")

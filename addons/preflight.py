@@ -21,9 +21,11 @@ from mitmproxy.proxy.mode_specs import LocalMode, ProxyMode, RegularMode, Revers
 
 from addons.certificate_authority import make_authority
 from addons.connection_addresses import leads_to
+from addons.listener_tls import mode_speaks_tls
 from gateway.config.listener_addresses import Risk, exposures
 from gateway.config.locations import COMMAND, private_key_of
 from gateway.config.private_files import is_open_to_others
+from gateway.config.server_certificate import certificates_in, read_certificate
 from gateway.config.settings import Settings, SettingsError
 from gateway.errors import GatewayError, Unprocessable
 
@@ -43,6 +45,7 @@ class _Listener:
     host: str
     port: int
     kinds: tuple[socket.SocketKind, ...] = (socket.SOCK_STREAM,)
+    tls: bool = False
 
     def refused(self, error: OSError) -> str:
         """Returns why it cannot listen, and what to do about it."""
@@ -65,11 +68,12 @@ def prepared(settings: Settings) -> Settings:
     Creates missing folders. Raises SettingsError with all problems found.
     """
     problems = [*_unusable_upstreams(settings), *_unusable_folders(settings), *_unusable_authorities(settings)]
+    problems += _unusable_certificate(settings)
     modes: list[_Listener] = []
     for number, spec in enumerate(settings.modes, 1):
         try:
             mode = ProxyMode.parse(spec)
-            modes += _of_mode(number, mode)
+            modes += _of_mode(number, mode, tls=mode_speaks_tls(settings, mode))
         except ValueError:
             problems.append(f"modes: entry {number} is not a mode of mitmproxy; {_ADVICE}")
         else:
@@ -120,10 +124,11 @@ def refused_by_mitmproxy(error: BaseException) -> SettingsError:
     return SettingsError(f"mitmproxy refuses the settings ({type(error).__name__}): {error}")
 
 
-def authority(folder: Path) -> Path:
+def authority(settings: Settings) -> Path:
     """Creates the proxy's certificate authority on first use. Raises SettingsError if its files are damaged."""
+    folder = settings.certs_dir
     try:
-        return make_authority(folder)
+        return make_authority(folder, certificates_in(settings.tls_certificate) if settings.tls_certificate else ())
     except (ValueError, TypeError, UnsupportedAlgorithm):
         remedy = "restore it, or delete it to get a new one, which programs have to trust anew"
         raise SettingsError(f"certs_dir: {CONF_BASENAME}-ca.pem is damaged; {remedy}") from None
@@ -153,24 +158,30 @@ def _unaccepted_risks(settings: Settings, modes: list[_Listener]) -> Iterator[st
     demo: tuple[Risk, ...] = () if settings.all_upstreams else ("public_demo",)
     # A key travels with the first request of each connection.
     proxy: tuple[Risk, ...] = ("plain_http",) if settings.proxy_key else ("open_proxy",)
-    yield from exposures("host", settings.host, ("plain_http", *demo), accepted)
+
+    def risks(all_risks: tuple[Risk, ...], *, tls: bool) -> list[Risk]:
+        return [risk for risk in all_risks if not (tls and risk == "plain_http")]
+
+    own = risks(("plain_http", *demo), tls=settings.speaks_tls("gateway"))
+    yield from exposures("host", settings.host, own, accepted)
     if settings.proxy:
-        yield from exposures("proxy_host", settings.proxy_host, proxy, accepted)
+        own = risks(proxy, tls=settings.speaks_tls("proxy"))
+        yield from exposures("proxy_host", settings.proxy_host, own, accepted)
     if settings.web:
         yield from exposures("web_host", settings.web_host, ("public_mitmweb",), accepted)
     for mode in modes:
         # WireGuard has keys of its own.
         if socket.SOCK_STREAM in mode.kinds:
-            yield from exposures(mode.place, mode.host, proxy, accepted)
+            yield from exposures(mode.place, mode.host, risks(proxy, tls=mode.tls), accepted)
 
 
-def _of_mode(number: int, mode: ProxyMode) -> Iterator[_Listener]:
+def _of_mode(number: int, mode: ProxyMode, *, tls: bool) -> Iterator[_Listener]:
     """Yields the listener of a mode, if it has a port."""
     port = mode.listen_port()
     if port is not None:
         advice = f"give it another behind an @, as in `{mode.type_name}@127.0.0.1:1080`"
         name = f"modes, entry {number}"
-        yield _Listener(name, name, advice, mode.listen_host(), port, _KINDS[mode.transport_protocol])
+        yield _Listener(name, name, advice, mode.listen_host(), port, _KINDS[mode.transport_protocol], tls)
 
 
 @contextmanager
@@ -207,6 +218,15 @@ def _opened(listener: _Listener) -> Iterator[int]:
         if absent is not None and not opened:
             raise absent
         yield port
+
+
+def _unusable_certificate(settings: Settings) -> tuple[str, ...]:
+    try:
+        if settings.tls_certificate is not None and settings.tls_key is not None:
+            read_certificate(settings.tls_certificate, settings.tls_key)
+    except SettingsError as error:
+        return error.problems
+    return ()
 
 
 def _unusable_upstreams(settings: Settings) -> tuple[str, ...]:

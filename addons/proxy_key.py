@@ -22,16 +22,17 @@ from gateway.exchange.messages import Gateway
 
 _AUTHORIZATION = "proxy-authorization"
 _OWN_KEY = "x-svc-key"
-_ADVICE = "Set it in the proxy's URL: HTTPS_PROXY=http://key:KEY@HOST:PORT."
+_ADVICE = "Set it in the proxy's URL: HTTPS_PROXY={}://key:KEY@HOST:PORT."
 
 
 class ProxyKey:
     """The addon. It has no part in the gateway's listener, nor in `local` modes, which serve this machine alone."""
 
-    def __init__(self, gateway: Gateway, clients: Clients, log: RequestLog) -> None:
+    def __init__(self, gateway: Gateway, clients: Clients, log: RequestLog, *, tls: bool = False) -> None:
         self._gateway = gateway
         self._clients = clients
         self._log = log
+        self._advice = _ADVICE.format("https" if tls else "http")
         self._keys: WeakKeyDictionary[connection.Client, str] = WeakKeyDictionary()
         self._refused = RareWarning("refused proxy clients without a valid gateway key (`proxy_key`): %d")
 
@@ -71,11 +72,11 @@ class ProxyKey:
     async def _check(self, key: str) -> None:
         try:
             if not key:
-                raise ProxyKeyRequired(f"The proxy requires a gateway key. {_ADVICE}")
+                raise ProxyKeyRequired(f"The proxy requires a gateway key. {self._advice}")
             await self._gateway.check_proxy_key(key)
         except Unauthorized as error:
             self._refused.count()
-            raise ProxyKeyRequired(f"{error.message} {_ADVICE}") from None
+            raise ProxyKeyRequired(f"{error.message} {self._advice}") from None
         except GatewayError:
             self._refused.count()
             raise

@@ -10,11 +10,13 @@ from mitmproxy import ctx, exceptions
 from mitmproxy.tools.web.master import WebMaster
 
 from addons.certificate_authority import ends_of
+from addons.certificate_files import CertificateFiles
 from addons.connection_addresses import ConnectionAddresses
 from addons.fail_closed import Refusals
 from addons.flow_state import FlowStates
 from addons.graceful_shutdown import GracefulShutdown
 from addons.head_check import HeadCheck
+from addons.listener_tls import ListenerTls
 from addons.master import build_master
 from addons.mitmweb_address import shown_address
 from addons.open_files import affordable_connections
@@ -36,7 +38,7 @@ from addons.unprotected_tunnels import UnprotectedTunnels
 from addons.upstream_faults import UpstreamTimeouts
 from gateway.auth.credentials import KeySearch
 from gateway.config.host_patterns import host_matcher
-from gateway.config.listener_addresses import listener_url
+from gateway.config.listener_urls import url_of
 from gateway.config.locations import COMMAND, bundle_of
 from gateway.config.private_destinations import PermittedDestinations
 from gateway.config.settings import Settings
@@ -57,7 +59,8 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
     Returns the exit status: 1 if the process of the gateway has ended. Raises SettingsError for unusable settings.
     """
     settings = prepared(settings)
-    certificate = authority(settings.certs_dir)
+    certificate = authority(settings)
+    files = CertificateFiles.of(settings)
     warn_of_another_version()
     speak_json()
     intercepts = host_matcher(settings.intercept_regexes)
@@ -69,6 +72,12 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
         "When the proxy's certificate authority expires.",
         lambda: ends_of(certificate),
     )
+    if files is not None:
+        log.metrics.read(
+            "listener_certificate_expiry_timestamp_seconds",
+            "When the certificate of the listeners expires.",
+            lambda: files.expires,
+        )
     bound_messages(
         MessageLimits(settings.head_limit_bytes, settings.head_fields_limit, settings.body_limit_bytes), clients
     )
@@ -105,14 +114,16 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
                 limit=settings.response_limit_bytes,
                 key_search=KeySearch.of(settings.api_key),
             )
+            proxy_tls = settings.speaks_tls("proxy")
             web = (settings.web_host, settings.web_port) if settings.web else None
             try:
                 master = build_master(
                     settings,
                     [
                         PrefaceLimit(clients),
+                        *([ListenerTls(files, settings, clients)] if files else []),
                         ConnectionLimits(clients, settings, connections),
-                        *([ProxyKey(gateway, clients, log)] if settings.proxy_key else []),
+                        *([ProxyKey(gateway, clients, log, tls=proxy_tls)] if settings.proxy_key else []),
                         ConnectionAddresses(web, PermittedDestinations(settings.proxy_private_destinations)),
                         protect,
                         NoReplay(),
@@ -125,6 +136,7 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
                         delivery,
                         log,
                     ],
+                    files,
                 )
             except exceptions.OptionsError as error:
                 raise refused_by_mitmproxy(error) from None
@@ -163,12 +175,13 @@ class Welcome:
             address[1] for server in ctx.master.addons.get("proxyserver").servers for address in server.listen_addrs[:1]
         ]
         settings = self._settings
-        gateway = listener_url(settings.host, ports[0])
-        proxy = listener_url(settings.proxy_host, ports[1]) if settings.proxy else None
+        gateway = url_of(settings, "gateway", ports[0])
+        proxy = url_of(settings, "proxy", ports[1]) if settings.proxy else None
         _log.info("serving on %s%s", gateway, f", and as a proxy on {proxy}" if proxy else "")
         service_manager.ready()
         bundle = bundle_of(self._settings.certs_dir).resolve()
         key = "$KEY" if self._settings.api_key is None else "$SVC_API_KEY"
+        trust = f"--cacert {bundle} " if settings.speaks_tls("gateway") else ""
         lines = [
             "",
             f"Privacy Gateway listens on {gateway} (base URL {gateway}/v1)"
@@ -179,14 +192,15 @@ class Welcome:
             lines += [f"$KEY is your key. `{COMMAND} keys create LABEL` makes another.", ""]
         lines += [
             "Try this:",
-            f'  curl -s {gateway}/v1/chat/completions -H "Authorization: Bearer {key}" \\',
+            f'  curl -s {trust}{gateway}/v1/chat/completions -H "Authorization: Bearer {key}" \\',
             '    -H \'Content-Type: application/json\' -d \'{"model": "svc-demo", "messages": [{"role": "user",',
             '    "content": "Draft a reply: my name is Anna Schmidt, anna@acme.test, IBAN DE89370400440532013000"}]}\'',
             "",
-            f"An SDK:          OPENAI_BASE_URL={gateway}/v1 OPENAI_API_KEY={key}",
+            f"An SDK:          OPENAI_BASE_URL={gateway}/v1 OPENAI_API_KEY={key}"
+            + (f" SSL_CERT_FILE={bundle}" if trust else ""),
         ]
         if proxy:
-            used = listener_url(settings.proxy_host, ports[1], key if settings.proxy_key else "")
+            used = url_of(settings, "proxy", ports[1], key if settings.proxy_key else "")
             lines += [
                 f"No code change:  HTTPS_PROXY={used} SSL_CERT_FILE={bundle}",
                 f"                 (the authority alone: {self._certificate}; how to trust it: {COMMAND} ca)",

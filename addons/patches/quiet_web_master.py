@@ -6,12 +6,16 @@ Upstream would have to serialize flows only for connected browsers, and offer a 
 from collections.abc import Sequence
 
 from mitmproxy import contentviews, flow, options
+from mitmproxy.master import Master
 from mitmproxy.tools.web.app import ClientConnection
 from mitmproxy.tools.web.master import WebMaster
 
+from addons.certificate_files import CertificateFiles
 from addons.content_view import ProtectedView
 from addons.options import FREE
 from addons.patches.mitmweb_access import BoundedApplication
+from addons.patches.mitmweb_server import make_server, mark_cookies
+from gateway.config.listener_urls import name_of, url_of
 from gateway.config.settings import Settings
 
 CHECKED_WITH = "12.2.3"
@@ -26,12 +30,31 @@ _VIEWS = frozenset(
 class QuietWebMaster(WebMaster):
     """mitmweb that serializes flows only while a browser is connected: that takes longer than protecting them."""
 
-    def __init__(self, opts: options.Options, settings: Settings) -> None:
+    def __init__(self, opts: options.Options, settings: Settings, certificates: CertificateFiles | None) -> None:
         super().__init__(opts, with_termlog=False)
-        names = (settings.web_host, *settings.web_names)
+        self._settings = settings
+        self._certificates = certificates if settings.speaks_tls("web") else None
+        names = (settings.web_host, name_of(settings, "web", settings.web_host), *settings.web_names)
         self.app = BoundedApplication(self, names, settings.body_limit_bytes)
         self._add = self.view.add
         self.view.add = self._add_released  # type: ignore[method-assign]
+
+    @property
+    def web_url(self) -> str:
+        """Returns the address of mitmweb, with its token."""
+        return f"{url_of(self._settings, 'web', self._settings.web_port)}/{super().web_url.rpartition('/')[2]}"
+
+    async def running(self) -> None:
+        settings = self._settings
+        mark_cookies()
+        server = make_server(
+            self.app,
+            self._certificates,
+            head_seconds=settings.head_timeout_seconds,
+            idle_seconds=settings.idle_timeout_seconds,
+        )
+        server.listen(settings.web_port, settings.web_host)
+        await Master.running(self)
 
     def _add_released(self, flows: Sequence[flow.Flow]) -> None:
         """Adds flows to the list. None is held yet: a duplicate of one that is held has no client that waits for it."""

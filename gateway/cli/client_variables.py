@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
 
-from gateway.config.listener_addresses import listener_url
+from gateway.config.listener_addresses import ListenerName
+from gateway.config.listener_urls import address_of, name_of, url_of
 from gateway.config.locations import COMMAND, bundle_of, certificate_of
 from gateway.config.settings import Settings, SettingsError
 
@@ -20,6 +21,7 @@ ENTRANCES: tuple[Entrance, ...] = ("proxy", "gateway", "both")
 KEY_VARIABLES = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY")
 OTHER_KEY_VARIABLES = ("ANTHROPIC_AUTH_TOKEN", "GOOGLE_API_KEY")
 
+_ENTERED: tuple[Literal["gateway", "proxy"], ...] = ("gateway", "proxy")
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
@@ -58,7 +60,9 @@ def files_of(settings: Settings) -> Files:
             f"certs_dir: the proxy's certificate authority is not in {settings.certs_dir} yet; start the gateway once,"
             f" or create it with `{COMMAND} ca`"
         )
-    return Files(str(certificate.resolve()), str(bundle.resolve()))
+    # Node.js adds a file to its own authorities. The certificates of our listeners are in the bundle alone.
+    own = certificate if settings.tls_certificate is None else bundle
+    return Files(str(own.resolve()), str(bundle.resolve()))
 
 
 def reachable_host(host: str) -> str:
@@ -72,20 +76,23 @@ def reachable_host(host: str) -> str:
     return str(address)
 
 
+def port_of(settings: Settings, listener: ListenerName) -> int:
+    """Returns the port of a listener. Raises SettingsError if it is switched off, or any free one."""
+    if listener == "proxy" and not settings.proxy:
+        raise SettingsError("proxy: it is switched off; set it to true, or add `--through gateway`")
+    port = {"gateway": settings.gateway_port, "proxy": settings.proxy_port, "web": settings.web_port}[listener]
+    if not port:
+        raise SettingsError(f"{listener}_port: it is 0, any free port; give the real one with `--{listener}-port PORT`")
+    return port
+
+
 def base_of(settings: Settings, listener: Literal["gateway", "proxy"], host: str | None = None, key: str = "") -> str:
     """Returns the URL of a listener, with a key if given.
 
     Raises SettingsError if it is switched off, or its port is only known to the running gateway.
     """
-    if listener == "gateway":
-        address, port = settings.host, settings.gateway_port
-    elif settings.proxy:
-        address, port = settings.proxy_host, settings.proxy_port
-    else:
-        raise SettingsError("proxy: it is switched off; set it to true, or add `--through gateway`")
-    if not port:
-        raise SettingsError(f"{listener}_port: it is 0, any free port; give the real one with `--{listener}-port PORT`")
-    return listener_url(host or reachable_host(address), port, key)
+    port = port_of(settings, listener)
+    return url_of(settings, listener, port, key, host=host or reachable_host(address_of(settings, listener)))
 
 
 def proxy_for_clients(settings: Settings, key_variable: str | None, host: str | None = None) -> str:
@@ -116,7 +123,7 @@ def variables(
         # Most programs read one of the spellings. Where both exist, the small one wins.
         found |= {"HTTPS_PROXY": proxy, "https_proxy": proxy, "NO_PROXY": beside, "no_proxy": beside}
         found["NODE_USE_ENV_PROXY"] = "1"
-    if proxy is not None and files is not None:
+    if files is not None:
         found |= dict.fromkeys(("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "AWS_CA_BUNDLE"), files.bundle)
         found["NODE_EXTRA_CA_CERTS"] = files.certificate
     if gateway is not None:
@@ -129,9 +136,15 @@ def for_this_machine(settings: Settings, through: Entrance, key_variable: str | 
     """Returns the variables for a program on this machine. Raises SettingsError."""
     proxy = proxy_for_clients(settings, key_variable) if through != "gateway" else None
     gateway = base_of(settings, "gateway") if through != "proxy" else None
-    hosts = dict.fromkeys(map(reachable_host, (settings.host, settings.proxy_host)))
+    reached = {name: reachable_host(address_of(settings, name)) for name in _ENTERED}
+    hosts = dict.fromkeys((*reached.values(), *(name_of(settings, name, host) for name, host in reached.items())))
     direct = [host for host in hosts if host not in _LOCAL]
-    return variables(proxy, gateway, files_of(settings) if proxy else None, direct)
+    return variables(proxy, gateway, files_of(settings) if needs_files(settings, through) else None, direct)
+
+
+def needs_files(settings: Settings, through: Entrance) -> bool:
+    """Tells whether clients have to trust one of the authority's files."""
+    return through != "gateway" or settings.speaks_tls("gateway")
 
 
 def mounted(folder: Path) -> Files:

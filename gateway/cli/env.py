@@ -7,6 +7,7 @@ import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
+from typing import Literal
 
 from gateway.cli.client_variables import (
     KEY_VARIABLES,
@@ -16,11 +17,13 @@ from gateway.cli.client_variables import (
     files_of,
     for_this_machine,
     mounted,
+    needs_files,
     proxy_for_clients,
     variables,
 )
 from gateway.cli.console import CommandLine, print_json
 from gateway.config.listener_addresses import is_loopback
+from gateway.config.listener_urls import address_of, name_of
 from gateway.config.locations import COMMAND
 from gateway.config.settings import Settings, SettingsError
 
@@ -102,7 +105,11 @@ def _curl(settings: Settings, through: Entrance, key_env: str | None) -> Iterato
     if through != "proxy":
         base = base_of(settings, "gateway")
         raise SettingsError(f"curl reads no base URL: request {base}/v1/… itself, or leave `--through` out")
-    for name, value in (("proxy", proxy_for_clients(settings, key_env)), ("cacert", files_of(settings).bundle)):
+    bundle = files_of(settings).bundle
+    given = {"proxy": proxy_for_clients(settings, key_env), "cacert": bundle}
+    if settings.speaks_tls("proxy"):
+        given["proxy-cacert"] = bundle
+    for name, value in given.items():
         escaped = value.replace("\\", "\\\\").replace('"', '\\"')
         yield f'{name} = "{escaped}"'
 
@@ -110,18 +117,20 @@ def _curl(settings: Settings, through: Entrance, key_env: str | None) -> Iterato
 def _docker(settings: Settings, through: Entrance, key_env: str | None) -> Iterator[str]:
     """Yields options for `docker run`. A container reaches this machine by a name of Docker's."""
     host: str | None = _DOCKER_HOST
-    used = [settings.proxy_host] if through != "gateway" else []
-    used += [settings.host] if through != "proxy" else []
-    if not any(map(is_loopback, used)):
-        yield f"--add-host={_DOCKER_HOST}:host-gateway"
+    entered: tuple[Literal["gateway", "proxy"], ...] = ("gateway", "proxy") if through == "both" else (through,)
+    # The certificate may be for another name than Docker's.
+    names = dict.fromkeys(name_of(settings, listener, _DOCKER_HOST) for listener in entered)
+    if not any(is_loopback(address_of(settings, listener)) for listener in entered):
+        yield from (f"--add-host={name}:host-gateway" for name in names)
     elif platform.system() == "Linux":
         # Docker's name leads to an address of its bridge, where a listener on loopback is not reached.
         yield "--network=host"
         host = None
     proxy = proxy_for_clients(settings, key_env, host) if through != "gateway" else None
     gateway = base_of(settings, "gateway", host) if through != "proxy" else None
-    if proxy:
-        bundle = PurePosixPath(mounted(_IN_CONTAINER).bundle)
+    files = mounted(_IN_CONTAINER) if needs_files(settings, through) else None
+    if files:
+        bundle = PurePosixPath(files.bundle)
         yield f"--volume={shlex.quote(files_of(settings).bundle)}:{bundle}:ro"
-    for name, value in variables(proxy, gateway, mounted(_IN_CONTAINER), (_DOCKER_HOST,)).items():
+    for name, value in variables(proxy, gateway, files, names).items():
         yield f"--env={name}={shlex.quote(value)}"

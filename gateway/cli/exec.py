@@ -75,6 +75,8 @@ def _silent(settings: Settings, through: str) -> list[str]:
         asked.append((base_of(settings, "gateway"), gateway_answers(settings)))
     advice = {
         Answer.NOTHING: f"the gateway does not listen there; start it with `{COMMAND} serve`, or name its port",
+        Answer.UNTRUSTED: "the certificate of the program there is expired or not the one in `tls_certificate`; if you"
+        " replaced the file, have the gateway load it",
         Answer.OTHERS: "another program listens there; name the gateway's port with `--proxy-port` or `--gateway-port`",
     }
     return [f"{url}: {advice[answer]}" for url, answer in asked if answer in advice]

@@ -23,6 +23,7 @@ from gateway.cli.receipt_log import installed_signer
 from gateway.cli.store_commands import check_not_lost
 from gateway.config.locations import COMMAND, bundle_of, certificate_of, private_key_of
 from gateway.config.private_files import check_private
+from gateway.config.server_certificate import read_certificate
 from gateway.config.settings import Settings, SettingsError
 from gateway.config.upstreams import host_and_port
 from gateway.errors import GatewayError
@@ -56,6 +57,8 @@ def run_checks(settings: Settings) -> Iterator[Checked]:
     """Yields the results of all checks."""
     yield from check_settings(settings)
     yield check_authority(settings)
+    if settings.tls_certificate is not None and settings.tls_key is not None:
+        yield check_certificate(settings.tls_certificate, settings.tls_key)
     yield from check_ports(settings)
     yield from check_upstreams(settings)
     yield check_clock(settings)
@@ -118,6 +121,19 @@ def check_authority(settings: Settings) -> Checked:
     return Checked(name, f"{file}, valid until {ends:%Y-%m-%d}")
 
 
+def check_certificate(file: Path, key: Path) -> Checked:
+    """Checks the certificate of the listeners, as a start would, and that it has not expired."""
+    name = "TLS certificate"
+    try:
+        read = read_certificate(file, key)
+    except SettingsError as error:
+        return Checked(name, "; ".join(error.problems), "correct the file or the setting; docs/operating.md, TLS")
+    ends = f"{read.expires:%Y-%m-%d}"
+    if read.has_expired:
+        return Checked(name, f"expired on {ends}", "renew it and have the gateway load it")
+    return Checked(name, f"{file}, valid until {ends}")
+
+
 def check_ports(settings: Settings) -> Iterator[Checked]:
     """Yields for each listener whether the gateway answers, or could listen."""
     asked: list[tuple[str, str, int, Callable[[Settings], Answer]]] = [
@@ -135,6 +151,8 @@ def check_ports(settings: Settings) -> Iterator[Checked]:
         match answers(settings):
             case Answer.OURS:
                 yield Checked(place, "the gateway listens")
+            case Answer.UNTRUSTED as found:
+                yield Checked(place, found.value, "have the gateway load the new certificate, or stop that program")
             case Answer.OTHERS:
                 remedy = f"stop that program, or choose another port with `--{name}-port PORT`"
                 yield Checked(place, "another program listens", remedy)

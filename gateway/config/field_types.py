@@ -18,7 +18,7 @@ from pydantic_settings import NoDecode
 
 from gateway.config.ages import parse_age
 from gateway.config.host_patterns import check_host_name, check_host_pattern
-from gateway.config.listener_addresses import Risk
+from gateway.config.listener_addresses import ListenerName, Risk
 from gateway.config.outbound_proxy import check_credentials, check_no_proxy, check_proxy
 from gateway.config.private_destinations import check_destination
 from gateway.config.secret_references import header_secret, resolve
@@ -69,6 +69,7 @@ def _user_and_password(secret: SecretStr) -> SecretStr:
 # NoDecode: a list in a variable is written `a,b`, not as JSON.
 Strings = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_comma_separated)]
 Risks = Annotated[tuple[Risk, ...], NoDecode, BeforeValidator(_comma_separated)]
+Listeners = Annotated[tuple[ListenerName, ...], NoDecode, BeforeValidator(_comma_separated)]
 HostName = Annotated[str, AfterValidator(check_host_name)]
 HostNames = Annotated[tuple[HostName, ...], NoDecode, BeforeValidator(_comma_separated)]
 HostPattern = Annotated[str, AfterValidator(check_host_pattern)]

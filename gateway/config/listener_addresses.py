@@ -5,13 +5,16 @@ from ipaddress import ip_address
 from typing import Literal
 
 type Risk = Literal["plain_http", "open_proxy", "public_demo", "public_mitmweb"]
+type ListenerName = Literal["gateway", "proxy", "web"]
 
 _EXPOSED: dict[Risk, str] = {
-    "plain_http": "beyond this machine, texts and keys would travel over plain HTTP. Terminate TLS in front of it",
+    "plain_http": "beyond this machine, texts and keys would travel over plain HTTP. Set `tls_certificate`, or"
+    " terminate TLS in front of it",
     "open_proxy": "any client that reaches the proxy can use it. Set `proxy_key` to true, or let only its clients"
     " reach it",
     "public_demo": "without an upstream, clients beyond this machine would get only the demo. Configure an upstream",
-    "public_mitmweb": "beyond this machine, only a token protects mitmweb, over plain HTTP. Use a tunnel instead",
+    "public_mitmweb": "beyond this machine, only a token protects mitmweb, over plain HTTP unless `tls_certificate` is"
+    " set. Use a tunnel instead",
 }
 
 
@@ -30,10 +33,10 @@ def exposures(setting: str, host: str, risks: Iterable[Risk], accepted: Collecti
             yield f"{setting}: {_EXPOSED[risk]}, and add `{risk}` to the setting `accept_risks`; or listen on 127.0.0.1"
 
 
-def listener_url(host: str, port: int | str, key: str = "") -> str:
+def listener_url(host: str, port: int | str, key: str = "", *, tls: bool = False) -> str:
     """Returns the URL of what listens on a name or address, IPv6 in brackets (RFC 3986, section 3.2.2).
 
     A `key` becomes the password in it. It must be quoted for URLs.
     """
     user = f"key:{key}@" if key else ""
-    return f"http://{user}[{host}]:{port}" if ":" in host else f"http://{user}{host}:{port}"
+    return f"{'https' if tls else 'http'}://{user}{f'[{host}]' if ':' in host else host}:{port}"

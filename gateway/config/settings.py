@@ -24,6 +24,7 @@ from gateway.config.field_types import (
     HostNames,
     HostPatterns,
     Kept,
+    Listeners,
     Networks,
     NoProxy,
     Port,
@@ -73,11 +74,16 @@ class Settings(BaseSettings):
     )
 
     host: str = Field("127.0.0.1", min_length=1)
-    """Address that the gateway listens on. For any but loopback, terminate TLS in front of it."""
+    """Address that the gateway listens on. For any but loopback, set `tls_certificate`."""
     accept_risks: Risks = ()
     """Risks of listening beyond this machine: `plain_http` (texts and keys without TLS), `open_proxy` (a proxy without
-    `proxy_key`), `public_demo` (no upstream but the demo), `public_mitmweb`. The gateway does not start while a
-    listener has a risk that is not among these."""
+    `proxy_key`), `public_demo` (no upstream but the demo), `public_mitmweb`. Others prevent the start."""
+    tls_certificate: Path | None = None
+    """PEM file of the listeners' certificate and its chain ([TLS](operating.md#tls)). They refuse plain HTTP then."""
+    tls_key: Path | None = None
+    """PEM file of the certificate's private key, without a passphrase, readable by its owner only."""
+    tls_listeners: Listeners = ("gateway", "proxy", "web")
+    """Listeners that use the certificate. `proxy` includes the `modes` `regular` and `upstream`."""
     gateway_port: Port = 8000
     """Port of the gateway: native endpoints and `/v1` as a base URL. 0: any free port."""
     proxy: bool = True
@@ -100,7 +106,7 @@ class Settings(BaseSettings):
     web_port: Port = 8081
     """Port of mitmweb. 0: any free port."""
     web_names: HostNames = ()
-    """Names by which browsers reach mitmweb, which answers only to them, `web_host` and loopback."""
+    """Names by which browsers reach mitmweb, which answers only to them, `web_host`, loopback and the certificate's."""
     max_flows: int = Field(500, ge=0, le=1_000_000)
     """Maximum number of flows in mitmweb. The oldest are dropped."""
     modes: Strings = ()
@@ -267,15 +273,19 @@ class Settings(BaseSettings):
             raise ValueError("gateway_port, proxy_port and web_port must differ")
         if (self.session_ttl_seconds or 0) > self.session_max_ttl_seconds:
             raise ValueError("session_ttl_seconds must not exceed session_max_ttl_seconds")
+        if (self.tls_certificate is None) != (self.tls_key is None):
+            raise ValueError("tls_certificate and tls_key belong together; set both or none")
         if self.upstream and CONFIGURED_UPSTREAM in self.upstreams:
-            raise ValueError(
-                f"upstream and upstreams.{CONFIGURED_UPSTREAM} name the same upstream; set only one of them"
-            )
+            raise ValueError(f"upstream and upstreams.{CONFIGURED_UPSTREAM} name the same upstream; set one of them")
         if self.api_key and len(self.api_key.get_secret_value()) < 16:
             raise ValueError("api_key must have at least 16 characters")
         if self.installation_key and len(self.installation_key.get_secret_value()) < 32:
             raise ValueError("installation_key must have at least 32 characters")
         return self
+
+    def speaks_tls(self, listener: str) -> bool:
+        """Tells whether a listener has a certificate."""
+        return self.tls_certificate is not None and listener in self.tls_listeners
 
     @property
     def all_upstreams(self) -> dict[str, UpstreamSettings]:

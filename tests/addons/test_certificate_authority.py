@@ -4,6 +4,17 @@ from pathlib import Path
 
 from addons.certificate_authority import make_authority
 from gateway.config.locations import bundle_of
+from gateway.config.server_certificate import certificates_in
+from tests.certificates import write_certificate
+
+
+def test_the_bundle_has_the_certificates_of_listeners_and_never_their_key(tmp_path: Path) -> None:
+    certificate, key = write_certificate(tmp_path / "tls")
+    certificate.write_bytes(certificate.read_bytes() + key.read_bytes())
+    make_authority(tmp_path, certificates_in(certificate))
+    bundle = bundle_of(tmp_path).read_text()
+    assert certificate.read_text().partition("-----BEGIN EC PRIVATE KEY")[0].split("\n")[1] in bundle
+    assert "PRIVATE KEY" not in bundle
 
 
 def test_files_deleted_beside_the_key_are_written_again(tmp_path: Path) -> None:

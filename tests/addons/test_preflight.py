@@ -11,6 +11,7 @@ from addons.preflight import explained, prepared, refused_by_mitmproxy
 from gateway.config.listener_addresses import exposures
 from gateway.config.settings import Settings, SettingsError, load_settings
 from gateway.errors import NotFound, Unavailable, Unprocessable
+from tests.certificates import write_certificate
 from tests.conftest import vectors
 
 
@@ -71,6 +72,45 @@ def test_a_listener_beyond_this_machine_has_to_be_accepted(name: str, tmp_path: 
             prepared(settings(tmp_path, **given, accept_risks=others))
     if name != "a name":
         assert prepared(settings(tmp_path, **given, accept_risks=risks))
+
+
+@pytest.mark.parametrize("name", [name for name in EXPOSED if name != "a name"])
+def test_a_certificate_leaves_only_the_risks_that_tls_does_not_remove(name: str, tmp_path: Path) -> None:
+    given, risks, _ = EXPOSED[name]
+    # SOCKS5 is not inside TLS.
+    left = [risk for risk in risks if risk != "plain_http" or "modes" in given]
+    tls = dict(zip(("tls_certificate", "tls_key"), write_certificate(tmp_path / "tls"), strict=True))
+    assert prepared(settings(tmp_path, **given, **tls, accept_risks=left))
+    for missing in left:
+        with pytest.raises(SettingsError, match=missing):
+            prepared(settings(tmp_path, **given, **tls, accept_risks=[risk for risk in left if risk != missing]))
+
+
+@pytest.mark.parametrize(
+    ("mode", "others", "accepted"),
+    [
+        ("regular@0.0.0.0:0", {}, True),
+        ("upstream:http://a.test:1@0.0.0.0:0", {}, True),
+        ("reverse:http://a.test@0.0.0.0:0", {}, False),
+        ("regular@0.0.0.0:0", {"tls_listeners": ["gateway", "web"]}, False),
+    ],
+)
+def test_modes_of_the_proxys_kind_have_its_certificate(
+    mode: str, others: dict[str, list[str]], accepted: bool, tmp_path: Path
+) -> None:
+    tls = dict(zip(("tls_certificate", "tls_key"), write_certificate(tmp_path / "tls"), strict=True))
+    given = settings(tmp_path, proxy_key=True, modes=[mode], **tls, **others)
+    if accepted:
+        assert prepared(given).modes == (mode,)
+    else:
+        with pytest.raises(SettingsError, match=r"modes, entry 1: .*`plain_http`"):
+            prepared(given)
+
+
+def test_all_that_is_wrong_with_a_certificate_is_reported(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError) as refused:
+        prepared(settings(tmp_path, tls_certificate=tmp_path / "a", tls_key=tmp_path / "b"))
+    assert [problem.partition(":")[0] for problem in refused.value.problems] == ["tls_certificate", "tls_key"]
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.9.10", "::1", "localhost"])

@@ -1,5 +1,6 @@
 """The welcome message once the gateway is up."""
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 
 from addons import server
 from gateway.config.settings import load_settings
+from tests.certificates import write_certificate
 
 
 def shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *ports: int, **given: Any) -> str:
@@ -18,6 +20,16 @@ def shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *
     assert "mitmweb:         http://127.0.0.1:8081/\n" in text
     assert "svck_" not in text
     return text
+
+
+def test_with_a_certificate_the_addresses_have_a_name_that_it_is_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    certificate, key = write_certificate(tmp_path, "gateway.test")
+    text = shown(monkeypatch, capsys, 8000, 8080, host="0.0.0.0", tls_certificate=certificate, tls_key=key)
+    assert "ca-bundle.pem https://gateway.test:8000/v1/chat/completions" in text
+    assert "HTTPS_PROXY=https://gateway.test:8080 SSL_CERT_FILE=" in text
+    assert "OPENAI_BASE_URL=https://gateway.test:8000/v1 OPENAI_API_KEY=$KEY SSL_CERT_FILE=" in text
 
 
 @pytest.mark.parametrize(

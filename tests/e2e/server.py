@@ -55,14 +55,19 @@ class Running:
     data: Path
     certs: Path
     log: Path
+    scheme: str = "http"
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"{self.scheme}://127.0.0.1:{self.port}"
 
     @property
     def proxy(self) -> str:
-        return f"http://127.0.0.1:{self.proxy_port}"
+        return f"{self.scheme}://127.0.0.1:{self.proxy_port}"
+
+    @property
+    def web(self) -> str:
+        return f"{self.scheme}://127.0.0.1:{self.web_port}"
 
     @property
     def ca(self) -> Path:
@@ -124,7 +129,8 @@ def gateway(
             process = subprocess.Popen([*command, *given], stdout=output, stderr=output, env=env, cwd=folder)
     else:
         process = Program(given, env, folder, stdout=log, stderr=log, prepare=prepare)
-    running = Running(process, port, proxy_port, web_port if web else None, data, certs, log)
+    scheme = "https" if "SVC_TLS_CERTIFICATE" in env else "http"
+    running = Running(process, port, proxy_port, web_port if web else None, data, certs, log, scheme)
     try:
         wait_until_served(running.url, process, log)
         yield running

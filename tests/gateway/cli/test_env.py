@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.certificates import write_certificate
 from tests.gateway.cli.support import Command
 
 FORMS = ["shell", "docker", "node", "python", "curl", "powershell"]
@@ -98,3 +99,24 @@ def test_a_container_reaches_the_address_of_the_proxy(
 ) -> None:
     monkeypatch.setattr("platform.system", lambda: "Linux")
     assert installed("env", "docker", "--proxy-host", host)[1].startswith(option)
+
+
+def test_with_a_certificate_the_urls_and_the_trusted_files_follow(
+    installed: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    certificate, key = write_certificate(installed.data_dir, "gateway.test")
+    monkeypatch.setenv("SVC_TLS_CERTIFICATE", str(certificate))
+    monkeypatch.setenv("SVC_TLS_KEY", str(key))
+    given = installed.json("env", "--through", "gateway")[1]
+    assert given["OPENAI_BASE_URL"] == "https://gateway.test:8000/v1"
+    assert given["SSL_CERT_FILE"] == given["NODE_EXTRA_CA_CERTS"]
+    given = installed.json("env")[1]
+    assert given["HTTPS_PROXY"] == "https://gateway.test:8080"
+    assert given["NO_PROXY"].endswith(",gateway.test")
+    said = installed("env", "docker", "--through", "gateway", "--host", "0.0.0.0")[1]
+    assert "--add-host=gateway.test:host-gateway" in said
+    assert "--volume=" in said
+    assert "proxy-cacert = " in installed("env", "curl")[1]
+    monkeypatch.setenv("SVC_TLS_LISTENERS", "web")
+    assert installed.json("env", "--through", "gateway")[1].keys().isdisjoint({"SSL_CERT_FILE"})
+    assert 'proxy = "http://' in installed("env", "curl")[1]

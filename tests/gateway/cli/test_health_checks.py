@@ -7,16 +7,21 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from gateway.cli.health_checks import check_recognizers, check_store
+from gateway.cli.health_checks import check_certificate, check_ports, check_recognizers, check_store
+from gateway.cli.listeners import Answer, proxy_answers
+from gateway.config.server_certificate import read_certificate
 from gateway.config.settings import load_settings
 from gateway.detection import Detector, builtin_detector
 from gateway.detection.recognizer import Example, PatternRecognizer
 from gateway.store import open_store
+from tests.certificates import write_certificate
 from tests.e2e.outbound_proxy import ConnectProxy
+from tests.e2e.raw import each_connection
 from tests.gateway.cli.support import Command, free_port
 
 
@@ -149,3 +154,46 @@ def test_upstreams_are_reached_through_the_outbound_proxy_which_is_checked_too(
     monkeypatch.setenv("SVC_UPSTREAM_PROXY_CREDENTIALS", "user:pw")
     monkeypatch.delenv("SVC_UPSTREAM_PROXY")
     assert checks(command)["settings"]["detail"].startswith("upstream_proxy_credentials: set `upstream_proxy`")
+
+
+@pytest.mark.parametrize(
+    ("ends", "harm", "detail"),
+    [
+        (30, lambda _: None, "valid until"),
+        (-1, lambda _: None, "expired on"),
+        (30, lambda key: key.chmod(0o644), "other users can open"),
+    ],
+)
+def test_the_certificate_of_the_listeners_is_checked(
+    ends: int, harm: Callable[[Path], object], detail: str, tmp_path: Path
+) -> None:
+    certificate, key = write_certificate(tmp_path, ends=timedelta(days=ends))
+    harm(key)
+    found = check_certificate(certificate, key)
+    assert found.ok is (detail == "valid until")
+    assert detail in found.detail
+
+
+@pytest.mark.parametrize("case", ["ours", "another certificate", "expired", "plain"])
+def test_the_command_line_accepts_the_certificate_in_the_settings(case: str, tmp_path: Path) -> None:
+    certificate, key = write_certificate(tmp_path, ends=timedelta(days=-1 if case == "expired" else 1))
+    context = read_certificate(certificate, key).context
+
+    def answer(sock: socket.socket) -> None:
+        if case != "plain":
+            sock = context.wrap_socket(sock, server_side=True)
+        sock.recv(65536)
+        sock.sendall(b"HTTP/1.1 403 Forbidden\r\nX-SVC-Request-Id: req_1\r\nContent-Length: 0\r\n\r\n")
+        sock.close()
+
+    if case == "another certificate":
+        certificate, key = write_certificate(tmp_path / "other")
+    with each_connection(answer) as port:
+        settings = load_settings(None, proxy_port=port, tls_certificate=certificate, tls_key=key)
+        expected = {"ours": Answer.OURS, "plain": Answer.OTHERS}.get(case, Answer.UNTRUSTED)
+        assert proxy_answers(settings) is expected
+    if expected is Answer.UNTRUSTED:
+        with each_connection(answer) as port:
+            given = settings.model_copy(update={"proxy_port": port, "gateway_port": 0, "web": False})
+            _, check = check_ports(given)
+            assert "certificate" in check.detail

@@ -62,7 +62,7 @@ def read_certificate(certificate: Path, key: Path) -> ServerCertificate:
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(["http/1.1"])
     try:
-        context.load_cert_chain(certificate, key, password="")
+        context.load_cert_chain(certificate, key, password="")  # nosec B106 - an encrypted key is refused, not asked for
     except (OSError, ValueError):
         raise SettingsError(UNUSABLE.format(certificate)) from None
     return ServerCertificate(chain[0], tuple(chain[1:]), secret, context)

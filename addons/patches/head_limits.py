@@ -190,6 +190,10 @@ class BoundedServer(_Bounded, _http1.Http1Server):
         self._received = 0
         try:
             for command in super().read_headers(event):
+                if self.state != self.read_headers:
+                    # It belongs to the body, of which a part came with the head.
+                    yield command
+                    continue
                 self._client.family = family_of_head(self.buf.lines)
                 if isinstance(command, commands.SendData):
                     # mitmproxy has refused a malformed head, and would call the hooks with it.

@@ -9,11 +9,12 @@ from typing import Any
 from prometheus_client import (
     CollectorRegistry,
     Counter,
-    Gauge,
     Histogram,
     disable_created_metrics,
     generate_latest,
 )
+
+from gateway.http.metrics import add_reading
 
 # The time at which each series began, which Prometheus does not need.
 disable_created_metrics()
@@ -69,7 +70,7 @@ class Metrics:
 
     def read(self, name: str, description: str, reading: Callable[[], float]) -> None:
         """Adds a value that is read when it is asked for."""
-        Gauge(f"privacy_gateway_{name}", description, registry=self._registry).set_function(reading)
+        add_reading(self._registry, name, description, reading)
 
     def exposition(self) -> bytes:
         """Returns the metrics in Prometheus' text format."""

@@ -44,6 +44,7 @@ from gateway.config.private_destinations import PermittedDestinations
 from gateway.config.settings import Settings
 from gateway.config.unprotected_hosts import UnprotectedHosts, read_unprotected_hosts
 from gateway.errors import GatewayError
+from gateway.http.metrics import resident_bytes
 from gateway.server import service_manager
 from gateway.server.gateway_process import running
 from gateway.workers.memory import use_huge_pages
@@ -67,10 +68,10 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
     log = RequestLog(settings.trusted_proxies, intercepts)
     clients = Clients(settings.body_room_bytes, log.unread)
     log.metrics.read("connections", "Open connections of clients.", lambda: len(clients))
+    log.metrics.read("listeners_resident_memory_bytes", "Memory of the listeners' process.", resident_bytes)
+    expires = ends_of(certificate)
     log.metrics.read(
-        "certificate_expiry_timestamp_seconds",
-        "When the proxy's certificate authority expires.",
-        lambda: ends_of(certificate),
+        "certificate_expiry_timestamp_seconds", "When the proxy's certificate authority expires.", lambda: expires
     )
     if files is not None:
         log.metrics.read(

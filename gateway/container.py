@@ -25,7 +25,7 @@ from gateway.exchange.operations import Operations
 from gateway.exchange.operator_edits import OperatorEdits
 from gateway.exchange.protect import Protection
 from gateway.exchange.records import Records
-from gateway.http.metrics import Readings
+from gateway.http.metrics import Readings, resident_bytes
 from gateway.models import Caller, Scope
 from gateway.placeholders import prepare
 from gateway.policy.document import SessionDocument
@@ -195,6 +195,7 @@ class Container:
         return {
             "detection_jobs": ("Texts that wait for detection or are being searched.", lambda: self.workers.under_way),
             "store_lag_seconds": ("For how long writes have been waiting for the store.", lambda: self.store.lag),
+            "resident_memory_bytes": ("Memory of the gateway's process.", resident_bytes),
             "receipts_end": ("The number of the last record of the receipt log.", self._last_record),
         }
 

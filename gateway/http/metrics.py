@@ -1,48 +1,35 @@
-"""The metrics of the gateway's process, read when Prometheus asks for them."""
+"""Metrics that are read when Prometheus asks for them, and those of the gateway's process."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.core import GaugeMetricFamily
-from prometheus_client.metrics_core import Metric
+from prometheus_client import CollectorRegistry, Gauge, generate_latest
 
 METRICS_PATH = "/metrics"
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 # Each name with its description and where its value comes from.
-type Readings = dict[str, tuple[str, Callable[[], float]]]
+type Readings = Mapping[str, tuple[str, Callable[[], float]]]
 
 
-class _Collector:
-    def __init__(self, readings: Readings) -> None:
-        self._readings = readings
-
-    def collect(self) -> Iterator[Metric]:
-        for name, (description, read) in self._readings.items():
-            yield GaugeMetricFamily(f"privacy_gateway_{name}", description, value=read())
-        memory = GaugeMetricFamily(
-            "privacy_gateway_resident_memory_bytes", "Memory of each process.", labels=("process",)
-        )
-        for process, pid in (("gateway", os.getpid()), ("listeners", os.getppid())):
-            size = resident_bytes(pid)
-            if size is not None:
-                memory.add_metric((process,), size)
-        yield memory
+def add_reading(registry: CollectorRegistry, name: str, description: str, read: Callable[[], float]) -> None:
+    """Adds a value that is read whenever it is asked for."""
+    Gauge(f"privacy_gateway_{name}", description, registry=registry).set_function(read)
 
 
 def exposition(readings: Readings) -> bytes:
     """Returns the readings in Prometheus' text format."""
     registry = CollectorRegistry()
-    registry.register(_Collector(readings))
+    for name, (description, read) in readings.items():
+        add_reading(registry, name, description, read)
     return generate_latest(registry)
 
 
-def resident_bytes(pid: int) -> int | None:
-    """Returns the resident memory of a process; None where the system does not tell (other than Linux)."""
+def resident_bytes() -> int:
+    """Returns the resident memory of this process; 0 where the system does not tell (other than Linux)."""
     try:
-        fields = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()
+        fields = Path("/proc/self/statm").read_text(encoding="ascii").split()
     except OSError:
-        return None
+        return 0
     return int(fields[1]) * os.sysconf("SC_PAGE_SIZE")

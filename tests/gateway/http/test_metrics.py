@@ -1,6 +1,5 @@
 """Metrics of the gateway's process."""
 
-import os
 import sys
 
 import pytest
@@ -16,9 +15,5 @@ def test_readings_are_taken_when_they_are_asked_for() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc, which Linux has")
-def test_memory() -> None:
-    found = resident_bytes(os.getpid())
-    assert found is not None
-    assert found > 5_000_000
-    assert b'resident_memory_bytes{process="gateway"} ' in exposition({})
-    assert resident_bytes(0) is None
+def test_memory_of_this_process() -> None:
+    assert resident_bytes() > 5_000_000

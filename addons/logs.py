@@ -8,6 +8,7 @@ import logging
 import os
 import re
 import sys
+import tomllib
 from contextlib import suppress
 from io import TextIOWrapper
 from logging.handlers import WatchedFileHandler
@@ -18,7 +19,6 @@ from typing import Any
 import orjson
 
 from gateway.config.settings import SettingsError
-from gateway.detection.data_files import read_toml
 
 _log = logging.getLogger(__name__)
 
@@ -29,7 +29,9 @@ _PLAIN_SPEAKERS = (
     "mitmproxy.addons.errorcheck",
 )
 _RARE_SECONDS = 10.0
-_KNOWN = [(re.compile(beginning, re.DOTALL), words) for beginning, words in read_toml(__file__).items()]
+# Read here: the log is set up first, and a start would wait for all of detection to be loaded.
+_WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+_KNOWN = [(re.compile(beginning, re.DOTALL), words) for beginning, words in _WORDS.items()]
 
 
 class _Record(logging.LogRecord):
@@ -61,11 +63,11 @@ class _JsonLines(logging.Formatter):
             "time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": record.getMessage(),
         }
         # The members of a request's line, in place of its text.
         request = getattr(record, "request", None)
-        return orjson.dumps(line if request is None else {**line, "message": "request", **request}).decode()
+        line |= {"message": record.getMessage()} if request is None else {"message": "request", **request}
+        return orjson.dumps(line).decode()
 
 
 class LogFile(WatchedFileHandler):

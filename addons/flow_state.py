@@ -8,11 +8,11 @@ from time import perf_counter
 from typing import Any, cast
 from weakref import WeakKeyDictionary, finalize
 
-from mitmproxy import http
+from mitmproxy import connection, http
 from mitmproxy.proxy.mode_specs import ReverseMode
 
-from addons.forwarding import in_url
 from addons.streamed_answers import StreamedAnswer
+from gateway.config.listener_addresses import in_url
 from gateway.errors import GatewayError
 from gateway.exchange.messages import Call, ForwardedRequest, Listener
 from gateway.models import Caller, ReceiptRef
@@ -139,7 +139,7 @@ class FlowStates:
         return any(state.accepted for state in self._states.values())
 
 
-def listener_of(flow: http.HTTPFlow) -> Listener:
-    """Returns the listener of a flow: reverse mode is the gateway listener, every other mode is the proxy."""
-    mode = cast(object, flow.client_conn.proxy_mode)
+def listener_of(client: connection.Client) -> Listener:
+    """Returns the listener that a client uses: reverse mode is the gateway listener, every other mode is the proxy."""
+    mode = cast(object, client.proxy_mode)
     return Listener.GATEWAY if isinstance(mode, ReverseMode) else Listener.PROXY

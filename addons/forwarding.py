@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 from mitmproxy import http
 
 from addons.credentials import SealedHeaders
+from gateway.config.listener_addresses import in_url
 from gateway.http.types import Field
 
 _PORTS = {"http": 80, "https": 443}
@@ -38,8 +39,3 @@ def send_to(request: http.Request, url: str, fields: Iterable[Field], body: byte
 def was_sent(request: http.Request) -> bool:
     """Returns whether mitmproxy has written the request to its upstream: it does so once they are connected."""
     return isinstance(request.headers, SealedHeaders) and request.headers.written
-
-
-def in_url(host: str) -> str:
-    """Returns a host as URLs and `Host` have it: an IPv6 address in brackets (RFC 3986, section 3.2.2)."""
-    return f"[{host}]" if ":" in host else host

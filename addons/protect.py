@@ -86,7 +86,7 @@ class Protect:
             # Loaded from a dump by an operator: it is only listed and cannot be sent.
             return
         request = flow.request
-        listener = listener_of(flow)
+        listener = listener_of(flow.client_conn)
         if listener is Listener.PROXY and not self._is_intercepted(flow):
             # Plain HTTP to a host that is not intercepted: forwarded, and not shown to operators.
             self._pass_through(request)
@@ -299,15 +299,15 @@ class Protect:
         if state is None or not state.cleared:
             # Nothing was forwarded, so there is no text to show.
             flow.request.data.content = b""
-            if state is None:
-                self._log.broken(flow, fault_of(flow))
-            if state is not None and flow.response is None:
-                answer_for(state.request_id, family=state.family)
-                self._review.failed(flow, state)
+            client = self._clients.of(flow.client_conn)
+            code = client.code if client is not None else None
             if state is not None:
-                client = self._clients.of(flow.client_conn)
-                code = client.code if client is not None else None
+                if flow.response is None:
+                    answer_for(state.request_id, family=state.family)
+                    self._review.failed(flow, state)
                 self._log.ended(flow, state, "cancelled" if code is None else "refused", code)
+            elif code is None and (client is None or client.refusal is None):
+                self._log.broken(flow.client_conn, fault_of(flow))
             raise exceptions.AddonHalt
         fault = Fault.TIMED_OUT if state.late else fault_of(flow)
         outcome = "failed" if fault is not None else "cancelled"

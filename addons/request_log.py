@@ -20,7 +20,6 @@ from mitmproxy.proxy.server_hooks import ServerConnectionHookData
 from addons.flow_state import FlowState, listener_of
 from addons.metrics import Metrics
 from gateway.errors import GatewayError
-from gateway.exchange.messages import Listener
 from gateway.http.client_address import client_address
 from gateway.http.methods import METHODS
 from gateway.http.upstream_failures import Fault
@@ -28,7 +27,12 @@ from gateway.models import Caller, ReceiptRef
 
 _log = logging.getLogger("gateway.requests")
 
-type Line = dict[str, Any]
+
+class Line(dict[str, Any]):
+    """The members of a line. As text, which a log in JSON does not need, they are `name=value` pairs."""
+
+    def __str__(self) -> str:
+        return _as_text(self)
 
 
 class RequestLog:
@@ -79,75 +83,35 @@ class RequestLog:
     def refused(self, flow: http.HTTPFlow, error: GatewayError) -> None:
         """Logs a request or tunnel that was refused before it had a state."""
         response = flow.response
-        self._tunnels.pop(flow.client_conn, None)
-        self._write(
-            {
-                "request_id": response.headers.get("x-svc-request-id") if response is not None else None,
-                "client": client_address(flow.client_conn.peername, (), ()),
-                "listener": listener_of(flow).value,
-                "method": "CONNECT" if flow.request.method == "CONNECT" else "other",
-                "outcome": "refused",
-                "status": error.status,
-                "code": error.code,
-            }
-        )
+        request_id = response.headers.get("x-svc-request-id") if response is not None else None
+        method = "CONNECT" if flow.request.method == "CONNECT" else "other"
+        self._write_short(flow.client_conn, "refused", error.code, error.status, request_id=request_id, method=method)
 
-    def broken(self, flow: http.HTTPFlow, fault: Fault | None) -> None:
+    def broken(self, client: connection.Client, fault: Fault | None) -> None:
         """Logs a request to a host that is not intercepted whose connection failed."""
-        self._tunnels.pop(flow.client_conn, None)
-        error = fault.error() if fault is not None else None
-        self._write(
-            {
-                "client": client_address(flow.client_conn.peername, (), ()),
-                "listener": listener_of(flow).value,
-                "outcome": "cancelled" if error is None else "upstream_error",
-                "status": error.status if error is not None else None,
-                "code": error.code if error is not None else None,
-            }
-        )
+        if fault is None:
+            self._write_short(client, "cancelled")
+        else:
+            error = fault.error()
+            self._write_short(client, "upstream_error", error.code, error.status)
 
     def not_opened(self, client: connection.Client, fault: Fault) -> None:
-        """Logs a tunnel that the outbound proxy did not open."""
-        self._tunnels.pop(client, None)
-        self._write(
-            {
-                "client": client_address(client.peername, (), ()),
-                "listener": Listener.PROXY.value,
-                "outcome": "upstream_error",
-                "code": fault.error().code,
-            }
-        )
+        """Logs a tunnel that the outbound proxy did not open. The client gets no answer."""
+        self._write_short(client, "upstream_error", fault.error().code)
 
     def unread(self, request_id: str, error: GatewayError, client: connection.Client) -> None:
         """Logs a request whose head could not be read."""
-        is_gateway = isinstance(client.proxy_mode, ReverseMode)
-        self._write(
-            {
-                "request_id": request_id,
-                "client": client_address(client.peername, (), ()),
-                "listener": (Listener.GATEWAY if is_gateway else Listener.PROXY).value,
-                "outcome": "refused",
-                "status": error.status,
-                "code": error.code,
-            }
-        )
+        self._write_short(client, "refused", error.code, error.status, request_id=request_id)
 
     def server_connected(self, data: ServerConnectionHookData) -> None:
         if not isinstance(data.client.proxy_mode, ReverseMode):
             self._tunnels.setdefault(data.client, time())
 
     def client_disconnected(self, client: connection.Client) -> None:
-        since = self._tunnels.pop(client, None)
+        since = self._tunnels.get(client)
         if since is None:
             return
-        self._write(
-            {
-                "client": client_address(client.peername, (), ()),
-                "listener": Listener.PROXY.value,
-                "outcome": "tunnel",
-                "ms": {"total": _ms(time() - since)},
-            }
-        )
+        self._write_short(client, "tunnel", ms={"total": _ms(time() - since)})
 
     def _upstream(self, state: FlowState) -> str | None:
         """Returns the name of the configured upstream, or of an intercepted host, that a request was sent to."""
@@ -156,17 +120,30 @@ class RequestLog:
         host, port, _ = state.target
         return state.forwarded.upstream or (host if self._shows_host(host, port) else "other")
 
-    def _write(self, line: Line) -> None:
-        line = {name: value for name, value in line.items() if value is not None}
-        self.metrics.observe(line)
-        _log.info("request %s", _as_text(line), extra={"request": line})
+    def _write_short(
+        self,
+        client: connection.Client,
+        outcome: str,
+        code: str | None = None,
+        status: int | None = None,
+        **members: Any,
+    ) -> None:
+        """Writes the line of a request or tunnel of which little is known."""
+        self._tunnels.pop(client, None)
+        about = {"client": client_address(client.peername, (), ()), "listener": listener_of(client).value}
+        self._write({**members, **about, "outcome": outcome, "status": status, "code": code})
+
+    def _write(self, line: dict[str, Any]) -> None:
+        written = Line((name, value) for name, value in line.items() if value is not None)
+        self.metrics.observe(written)
+        _log.info("request %s", written, extra={"request": written})
 
 
-def _of_caller(caller: Caller | None) -> Line:
+def _of_caller(caller: Caller | None) -> dict[str, Any]:
     return {} if caller is None else {"key_id": caller.key_id, "key_label": caller.label or None}
 
 
-def _of_receipt(receipt: ReceiptRef | None) -> Line:
+def _of_receipt(receipt: ReceiptRef | None) -> dict[str, Any]:
     """Returns what the receipt says about the request."""
     if receipt is None:
         return {}
@@ -183,7 +160,7 @@ def _of_receipt(receipt: ReceiptRef | None) -> Line:
     }
 
 
-def _of_guard(verdict: Mapping[str, Any] | None) -> Line | None:
+def _of_guard(verdict: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """Returns the guard's action, and its findings by rule."""
     if verdict is None:
         return None

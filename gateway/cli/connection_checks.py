@@ -10,6 +10,7 @@ from time import monotonic
 
 import certifi
 
+from gateway.config.listener_addresses import in_url
 from gateway.config.outbound_proxy import OutboundProxy
 from gateway.config.upstreams import UpstreamSettings, host_and_port
 from gateway.http.upstream_failures import Fault, of_exception, of_proxy, of_proxy_status
@@ -85,7 +86,7 @@ async def _through(
 ) -> Fault | None:
     """Has the proxy connect to a place, and begins TLS there."""
     host, port = place
-    name = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    name = f"{in_url(host)}:{port}"
     fields = b"" if proxy.authorization is None else b"Proxy-Authorization: " + proxy.authorization + b"\r\n"
     writer.write(f"CONNECT {name} HTTP/1.1\r\nHost: {name}\r\n".encode() + fields + b"\r\n")
     try:

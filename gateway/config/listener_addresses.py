@@ -33,10 +33,15 @@ def exposures(setting: str, host: str, risks: Iterable[Risk], accepted: Collecti
             yield f"{setting}: {_EXPOSED[risk]}, and add `{risk}` to the setting `accept_risks`; or listen on 127.0.0.1"
 
 
+def in_url(host: str) -> str:
+    """Returns a host as URLs and `Host` have it: an IPv6 address in brackets (RFC 3986, section 3.2.2)."""
+    return f"[{host}]" if ":" in host else host
+
+
 def listener_url(host: str, port: int | str, key: str = "", *, tls: bool = False) -> str:
     """Returns the URL of what listens on a name or address, IPv6 in brackets (RFC 3986, section 3.2.2).
 
     A `key` becomes the password in it. It must be quoted for URLs.
     """
     user = f"key:{key}@" if key else ""
-    return f"{'https' if tls else 'http'}://{user}{f'[{host}]' if ':' in host else host}:{port}"
+    return f"{'https' if tls else 'http'}://{user}{in_url(host)}:{port}"

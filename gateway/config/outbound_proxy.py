@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 from pydantic import SecretStr
 
 from gateway.config.host_patterns import check_host_name
-from gateway.config.listener_addresses import is_loopback
+from gateway.config.listener_addresses import in_url, is_loopback, listener_url
 from gateway.config.private_destinations import PermittedDestinations, address_of, check_destination, network_of
 from gateway.config.secret_references import resolve
 
@@ -43,7 +43,7 @@ class OutboundProxy:
     @property
     def url(self) -> str:
         """Its URL without credentials."""
-        return f"{self.scheme}://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
+        return listener_url(self.host, self.port, tls=self.scheme == "https")
 
     @property
     def authorization(self) -> bytes | None:
@@ -104,7 +104,7 @@ def check_no_proxy(entry: str) -> str:
     dot = "." if text.startswith((".", "*.")) else ""
     bare = check_destination(text.removeprefix("*").removeprefix("."))
     if "*" in bare:
-        raise ValueError("write a name, .suffix, an address or a network; `*` alone stands for every host")
+        raise ValueError("write a name, .suffix, an address or a network; `*` alone is every host")
     return dot + bare
 
 
@@ -180,7 +180,7 @@ def _proxy(url: str, *, may_have_credentials: bool = False) -> OutboundProxy:
         host, port = parts.hostname or "", parts.port
         usable = parts.scheme in _PORTS and port != 0 and not parts.query and not parts.fragment
         usable = usable and parts.path in ("", "/")
-        check_host_name(f"[{host}]" if ":" in host else host)
+        check_host_name(in_url(host))
     except ValueError:
         # The messages of the libraries quote the URL.
         raise ValueError(_USAGE) from None

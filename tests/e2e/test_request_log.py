@@ -143,6 +143,26 @@ def test_the_proxy_and_its_tunnels(served: Running, tls_upstream: Upstream, upst
     assert last(served, before + 2)["outcome"] == "tunnel"
 
 
+@pytest.mark.parametrize(
+    ("sent", "outcome"),
+    [
+        ("POST http://chatgpt.com/x HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n", ("refused", 403)),
+        ("POST http://127.0.0.1:{own}/x HTTP/1.1\r\nHost: a\r\n\r\n", ("upstream_error", 403)),
+        ("POST {upstream}/x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", ("refused", 400)),
+    ],
+)
+def test_a_request_to_another_host_that_fails_has_one_line(
+    served: Running, upstream: Upstream, sent: str, outcome: tuple[str, int]
+) -> None:
+    before = len(lines_of(served))
+    with socket.create_connection(("127.0.0.1", served.proxy_port), 10) as sock:
+        sock.sendall(sent.format(own=served.port, upstream=upstream.url).encode())
+        assert f" {outcome[1]} " in sock.recv(65536).decode()
+    time.sleep(0.3)
+    line = last(served, before)
+    assert (line["outcome"], line["status"]) == outcome
+
+
 def test_metrics_count_what_the_log_has_and_hold_nothing_private(served: Running) -> None:
     with served.client() as client:
         text = client.get("/metrics").text

@@ -102,7 +102,7 @@ def _covers(known: str, host: str) -> bool:
     try:
         return ip_address(known) == ip_address(host)
     except ValueError:
-        # An asterisk stands for the first label (RFC 6125, section 6.4.3).
+        # An asterisk matches the first label (RFC 6125, section 6.4.3).
         return host.lower() in {known.lower(), known.lower().replace("*", host.lower().partition(".")[0], 1)}
 
 

@@ -234,13 +234,13 @@ def _beside(spans: Spans, starts: Sequence[int], text: str, found: Span, known: 
     """
     places = {bisect_right(starts, found.start) - 1, bisect_left(starts, found.end) - 1} - {-1}
     before = [span for span in map(spans.__getitem__, places) if span.start < found.start < span.end]
-    behind = [span for span in map(spans.__getitem__, places) if found.start < span.start < found.end < span.end]
-    if not (before or behind):
+    after = [span for span in map(spans.__getitem__, places) if found.start < span.start < found.end < span.end]
+    if not (before or after):
         yield found
         return
-    start, end = max([found.start, *(span.end for span in before)]), min([found.end, *(s.start for s in behind)])
+    start, end = max([found.start, *(span.end for span in before)]), min([found.end, *(s.start for s in after)])
     words = [*_LETTERS_OR_DIGITS.finditer(text, start, end)]
-    is_others = all(span.type != found.type for span in (*before, *behind))
+    is_others = all(span.type != found.type for span in (*before, *after))
     if is_others and len(words) == 1 and words[0][0] in known:
         yield found._replace(start=words[0].start(), end=words[0].end())
     elif words:

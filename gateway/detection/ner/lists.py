@@ -31,7 +31,7 @@ class _Item(NamedTuple):
 
 
 class Lists:
-    """Reads lists. `ordinary` holds words that are not names, `nobody` words of places."""
+    """Reads lists of names. No name in one of them contains an `ordinary` word or a word of places (`nobody`)."""
 
     def __init__(self, ordinary: WordList, nobody: WordList) -> None:
         self._ordinary, self._nobody = ordinary, nobody

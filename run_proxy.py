@@ -15,8 +15,9 @@ from typing import Any, NoReturn
 
 from gateway import __version__
 from gateway.cli.console import CommandLine, Misused, flush_output, print_error, unreadable, unusable, unwritable
+from gateway.config.loading import load_settings
 from gateway.config.locations import PROGRAM, default_folder
-from gateway.config.settings import Settings, SettingsError, load_settings
+from gateway.config.settings import Settings, SettingsError
 from gateway.errors import GatewayError
 
 # argparse repeats the value that it refuses, which may have been meant for another place.

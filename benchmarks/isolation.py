@@ -26,7 +26,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.texts import prose
-from gateway.config.settings import load_settings
+from gateway.config.loading import load_settings
 from gateway.container import Container
 from gateway.errors import NotFound
 from gateway.exchange.operations import Question

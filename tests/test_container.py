@@ -26,7 +26,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from addons.preflight import _unaccepted_risks
-from gateway.config.settings import load_settings
+from gateway.config.loading import load_settings
 from tests.e2e.lacking import lacking
 from tests.e2e.server import free_port
 from tests.test_package import has_registry, registry

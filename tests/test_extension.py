@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from gateway.auth.quotas import Quotas
+from gateway.config.loading import load_settings
 from gateway.config.locations import BUILTIN_POLICIES
-from gateway.config.settings import load_settings
 from gateway.detection import Detector
 from gateway.errors import NotFound
 from gateway.exchange.answer import Answers

@@ -26,7 +26,7 @@ from gateway.api.schemas.parts import DocumentedAs, SessionCredentials
 from gateway.api.server_logs import keep_private
 from gateway.api.settlement import settlement_state
 from gateway.auth.key_audit import read_uses
-from gateway.config.settings import load_settings
+from gateway.config.loading import load_settings
 from gateway.container import Container
 from gateway.errors import Unprocessable
 from gateway.exchange.operations import ProtectedText, Question, ShardedText

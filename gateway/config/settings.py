@@ -1,21 +1,12 @@
-"""Defines and loads the settings: the command line overrides `SVC_*` variables, then a TOML file, then defaults.
+"""Defines the settings. docs/settings.md is generated from this module; `gateway.config.loading` reads them."""
 
-`load_settings` rejects unknown settings. Its messages name the setting and never repeat the value. docs/settings.md is
-generated from this module.
-"""
-
-import os
-import re
-from collections.abc import Callable, Mapping
-from contextvars import ContextVar
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
-from pydantic import ByteSize, DirectoryPath, Field, FilePath, SecretStr, ValidationError, model_validator
+from pydantic import ByteSize, DirectoryPath, Field, FilePath, SecretStr, model_validator
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
-from pydantic_settings import SettingsError as SourceError
 
 from gateway.config.field_types import (
     Destinations,
@@ -42,21 +33,12 @@ from gateway.config.host_patterns import WELL_KNOWN_HOSTS, host_regexes
 from gateway.config.locations import BUILTIN_POLICIES, default_folder
 from gateway.config.outbound_proxy import OutboundProxies, outbound_proxies
 from gateway.config.private_files import check_private
-from gateway.config.settings_file import (
-    ENVIRONMENT_ONLY,
-    PREFIX,
-    SettingsError,
-    read_settings_file,
-    refuse_unknown_variables,
-    unknown_setting,
-)
+from gateway.config.settings_file import ENVIRONMENT_ONLY, PREFIX, SettingsError, file_values
 from gateway.config.upstreams import UpstreamName, UpstreamSettings, Url
 
-__all__ = ["CONFIGURED_UPSTREAM", "ENVIRONMENT_ONLY", "PREFIX", "Settings", "SettingsError", "load_settings"]
+__all__ = ["CONFIGURED_UPSTREAM", "ENVIRONMENT_ONLY", "PREFIX", "Settings", "SettingsError"]
 
 CONFIGURED_UPSTREAM = "configured-upstream"
-
-_file_values: ContextVar[Mapping[str, Any]] = ContextVar("_file_values", default=MappingProxyType({}))
 _MIB = 1024 * 1024
 
 
@@ -263,7 +245,7 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Returns the sources, highest precedence first: arguments (the command line), environment, file."""
-        file = InitSettingsSource(settings_cls, init_kwargs=dict(_file_values.get()))
+        file = InitSettingsSource(settings_cls, init_kwargs=dict(file_values.get()))
         return init_settings, EnvironmentSource(settings_cls), file
 
     @model_validator(mode="after")
@@ -363,38 +345,3 @@ class Settings(BaseSettings):
         self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         check_private(self.data_dir)
         return self.data_dir
-
-
-def load_settings(config: Path | None = None, **command_line: object) -> Settings:
-    """Loads the settings. `command_line` maps names to values that override all others; None means not given.
-
-    `config`, or else the variable SVC_CONFIG, names a TOML file. Raises SettingsError with all problems found.
-    """
-    named = config or os.environ.get("SVC_CONFIG")
-    values = read_settings_file(Path(named)) if named else {}
-    given = {name: value for name, value in command_line.items() if value is not None}
-    token = _file_values.set(values)
-    try:
-        settings = Settings(**given)  # type: ignore[arg-type]
-    except ValidationError as error:
-        details = error.errors(include_input=False, include_url=False, include_context=False)
-        raise SettingsError(*(_problem(each["loc"], each["type"], each["msg"]) for each in details)) from None
-    except SourceError:
-        # The message and the cause of the error may quote the variable.
-        raise SettingsError(f"a {PREFIX}* variable that holds a table is not valid JSON") from None
-    finally:
-        _file_values.reset(token)
-    keys = {upstream.api_key_env for upstream in settings.upstreams.values()}
-    for each in settings.upstreams.values():
-        keys |= {(reference or "").removeprefix("env:") for reference in (each.api_key, each.proxy_credentials)}
-    refuse_unknown_variables({*Settings.model_fields, "config"}, {"upstreams"}, keys)
-    return settings
-
-
-def _problem(place: tuple[int | str, ...], kind: str, message: str) -> str:
-    names = [str(part) for part in place if part != "[key]"]
-    if kind == "extra_forbidden":
-        model = Settings if len(names) == 1 else UpstreamSettings
-        return unknown_setting(".".join(names), sorted(model.model_fields))
-    text = re.sub(r"^(?:Input|String|Value|List) should ", "must ", message.removeprefix("Value error, "))
-    return f"{'.'.join(names)}: {text}" if names else text

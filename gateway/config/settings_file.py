@@ -3,9 +3,11 @@
 import os
 import re
 import tomllib
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from contextvars import ContextVar
 from difflib import get_close_matches
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from gateway.config.foreign_variables import foreign_variables
@@ -16,6 +18,10 @@ PREFIX = "SVC_"
 ENVIRONMENT_ONLY = frozenset(
     {"api_key", "upstream_key", "upstream_proxy_credentials", "installation_key", "signing_key"}
 )
+
+
+# The values of the file that is being loaded, which pydantic asks the class of settings for.
+file_values: ContextVar[Mapping[str, Any]] = ContextVar("file_values", default=MappingProxyType({}))
 
 
 class SettingsError(Exception):

@@ -10,7 +10,8 @@ from mitmproxy.tools.web.app import ClientConnection
 
 from addons.master import build_master
 from addons.options import COMMANDS, FREE
-from gateway.config.settings import Settings, load_settings
+from gateway.config.loading import load_settings
+from gateway.config.settings import Settings
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,8 @@ from mitmproxy import exceptions
 from addons.master import build_master
 from addons.preflight import explained, prepared, refused_by_mitmproxy
 from gateway.config.listener_addresses import exposures
-from gateway.config.settings import Settings, SettingsError, load_settings
+from gateway.config.loading import load_settings
+from gateway.config.settings import Settings, SettingsError
 from gateway.errors import NotFound, Unavailable, Unprocessable
 from tests.certificates import write_certificate
 from tests.conftest import vectors

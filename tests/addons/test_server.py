@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from addons import server
-from gateway.config.settings import load_settings
+from gateway.config.loading import load_settings
 from tests.certificates import write_certificate
 
 

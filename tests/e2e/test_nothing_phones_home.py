@@ -201,7 +201,7 @@ _logs.set_logger_provider(Loggers())
 from fastapi import FastAPI
 from gateway.api.app import create_app
 from gateway.container import Container
-from gateway.config.settings import load_settings
+from gateway.config.loading import load_settings
 
 async def ask(app, status):
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://gateway") as client:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.config.settings import load_settings
+from gateway.config.loading import load_settings
 from run_proxy import _parser as command_parser
 from tests.e2e.lacking import lacking
 from tests.e2e.server import COMMAND, ROOT, gateway

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from gateway.api.app import create_app
-from gateway.config.settings import load_settings
+from gateway.config.loading import load_settings
 from gateway.container import Container
 from tests.e2e.server import OPERATOR_KEY
 from tests.e2e.upstream import Upstream

@@ -13,7 +13,7 @@ import brotli
 import orjson
 import zstandard
 
-from gateway.config.settings import load_settings
+from gateway.config.loading import load_settings
 from gateway.container import Container
 from gateway.errors import GatewayError
 from gateway.exchange.destination import Destination

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from gateway.api.app import create_app
-from gateway.config.settings import load_settings
+from gateway.config.loading import load_settings
 from gateway.container import Container
 from gateway.detection import Detector, EntityType, builtin_detector
 from gateway.detection.engines import Finder

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from gateway.api.app import create_app
-from gateway.config.settings import load_settings
+from gateway.config.loading import load_settings
 from gateway.container import Container
 
 KEY = "svck_" + "operator-of-the-tests-" * 2

@@ -14,8 +14,8 @@ import pytest
 
 from gateway.cli.health_checks import check_certificate, check_ports, check_recognizers, check_store
 from gateway.cli.listeners import Answer, proxy_answers
+from gateway.config.loading import load_settings
 from gateway.config.server_certificate import read_certificate
-from gateway.config.settings import load_settings
 from gateway.detection import Detector, builtin_detector
 from gateway.detection.recognizer import Example, PatternRecognizer
 from gateway.store import open_store

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gateway.config.installation_key import installation_key
-from gateway.config.settings import load_settings
+from gateway.config.loading import load_settings
 from gateway.receipt_log.signing_key import load_signer
 from gateway.store import open_store
 from gateway.store.rows import KeyCallRow

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gateway.config.installation_key import FILE, installation_key
-from gateway.config.settings import load_settings
+from gateway.config.loading import load_settings
 from gateway.protection.value_digests import LONGEST_VALUE, ValueDigests
 from gateway.receipt_log.log import ReceiptLog
 from tests.gateway.cli.support import DEFAULT, Command, give

@@ -5,7 +5,8 @@ import logging
 import pytest
 
 from gateway.config.foreign_variables import EnvironmentSource, foreign_variables, log_foreign_variables
-from gateway.config.settings import Settings, SettingsError, load_settings
+from gateway.config.loading import load_settings
+from gateway.config.settings import Settings, SettingsError
 
 HOST = "10.96.17.5"
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from gateway.config.installation_key import FILE, installation_key
-from gateway.config.settings import Settings, SettingsError, load_settings
+from gateway.config.loading import load_settings
+from gateway.config.settings import Settings, SettingsError
 
 
 def test_the_first_start_makes_a_key_that_stays(tmp_path: Path) -> None:

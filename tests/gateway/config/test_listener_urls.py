@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from gateway.config.listener_urls import address_of, name_of, url_of
-from gateway.config.settings import Settings, SettingsError, load_settings
+from gateway.config.loading import load_settings
+from gateway.config.settings import Settings, SettingsError
 from tests.certificates import write_certificate
 
 

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
+from gateway.config.loading import load_settings
 from gateway.config.outbound_proxy import OutboundProxies, check_no_proxy, check_proxy, outbound_proxies
-from gateway.config.settings import SettingsError, load_settings
+from gateway.config.settings import SettingsError
 from tests.conftest import vectors
 
 CASES = vectors("settings/outbound_proxy")

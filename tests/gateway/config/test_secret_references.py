@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.config.settings import SettingsError, load_settings
+from gateway.config.loading import load_settings
+from gateway.config.settings import SettingsError
 
 PRIVATE = "hunter" + "2"
 

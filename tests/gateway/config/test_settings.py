@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from gateway.config.settings import ENVIRONMENT_ONLY, Settings, SettingsError, load_settings
+from gateway.config.loading import load_settings
+from gateway.config.settings import ENVIRONMENT_ONLY, Settings, SettingsError
 from gateway.config.upstreams import UpstreamSettings
 from gateway.models import Trust
 from scripts.settings_reference import page

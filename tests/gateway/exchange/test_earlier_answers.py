@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gateway.config.settings import load_settings
+from gateway.config.loading import load_settings
 from gateway.container import Container
 from gateway.errors import NotFound
 from gateway.exchange.destination import Destination

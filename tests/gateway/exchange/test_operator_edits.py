@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from gateway.config.settings import load_settings
+from gateway.config.loading import load_settings
 from gateway.container import Container
 from gateway.errors import Forbidden
 from gateway.exchange.destination import Destination

@@ -10,7 +10,8 @@ import orjson
 import pytest
 
 from gateway.api.app import create_app
-from gateway.config.settings import SettingsError, load_settings
+from gateway.config.loading import load_settings
+from gateway.config.settings import SettingsError
 from gateway.container import Container
 from gateway.errors import Unavailable
 from gateway.receipt_log import checkpoint_file

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.config.settings import load_settings
+from gateway.config.loading import load_settings
 from gateway.container import Container
 from gateway.errors import Unavailable
 from gateway.receipt_log import retention

@@ -10,7 +10,8 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from gateway.config.installation_key import FILE as INSTALLATION_KEY
-from gateway.config.settings import SettingsError, load_settings
+from gateway.config.loading import load_settings
+from gateway.config.settings import SettingsError
 from gateway.container import Container
 from gateway.exchange.operations import Question
 from gateway.models import Caller, Scope

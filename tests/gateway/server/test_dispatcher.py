@@ -12,7 +12,7 @@ import pytest
 
 from gateway.api.app import create_app
 from gateway.auth.key_audit import read_uses
-from gateway.config.settings import load_settings
+from gateway.config.loading import load_settings
 from gateway.container import Container
 from gateway.errors import Forbidden, GatewayError
 from gateway.exchange.messages import Call, ForwardedRequest, Listener, NativeResponse

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gateway.config.settings import load_settings
+from gateway.config.loading import load_settings
 from gateway.config.upstreams import UpstreamSettings
 from gateway.errors import BadRequest, NotFound
 from gateway.models import Trust

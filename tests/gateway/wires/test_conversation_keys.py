@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
-from gateway.config.settings import load_settings
+from gateway.config.loading import load_settings
 from gateway.container import Container
 from gateway.exchange.destination import Destination
 from gateway.models import Caller, Scope, Trust

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gateway.config.settings import load_settings
+from gateway.config.loading import load_settings
 from gateway.container import Container
 from gateway.errors import BadRequest
 from gateway.wires.base import Body

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.config.settings import load_settings
+from gateway.config.loading import load_settings
 from gateway.container import Container
 from tests.gateway.wires.leaks import sent_for
 from tests.gateway.wires.turns import AGENTS, SIGNED, THOUGHT, Agent, marks

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.config.settings import Settings, SettingsError, load_settings
+from gateway.config.loading import load_settings
+from gateway.config.settings import Settings, SettingsError
 from gateway.detection import builtin_detector
 from gateway.detection.engines import Finder
 from gateway.detection.job_context import GivenUp

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gateway.config.settings import load_settings
+from gateway.config.loading import load_settings
 from gateway.container import Container
 from gateway.exchange.destination import Destination
 from gateway.exchange.messages import known_tokens

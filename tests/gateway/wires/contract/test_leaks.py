@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from gateway.config.settings import load_settings
+from gateway.config.loading import load_settings
 from gateway.container import Container
 from gateway.errors import BadRequest, GatewayError
 from gateway.wires.base import Body, Wire

@@ -55,6 +55,9 @@ async def said(port: int, data: bytes, trust: ssl.SSLContext | None = None) -> b
     with suppress(ConnectionResetError):
         received = await asyncio.wait_for(reader.read(), 5)
     writer.close()
+    # Reset by the server, or TLS that was not ended.
+    with suppress(OSError):
+        await writer.wait_closed()
     return received
 
 

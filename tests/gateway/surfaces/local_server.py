@@ -81,6 +81,8 @@ async def serving(say: Say, tls: ssl.SSLContext | None = None) -> AsyncIterator[
                 server.requests.append(Request(head[0], fields, await reader.readexactly(length)))
                 await say(writer)
         writer.close()
+        with contextlib.suppress(OSError):
+            await writer.wait_closed()
 
     listener = await asyncio.start_server(handle, "127.0.0.1", 0, ssl=tls)
     server = Server("https" if tls else "http", listener.sockets[0].getsockname()[1])

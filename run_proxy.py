@@ -99,7 +99,7 @@ def _parser(command: str) -> argparse.ArgumentParser:
     switch("--proxy", help="run the proxy (default: yes)")
     serve.add_argument("--host", help="address that the gateway listens on (default: 127.0.0.1)")
     serve.add_argument("--proxy-host", metavar="HOST", help="address that the proxy listens on (default: 127.0.0.1)")
-    for name in ("gateway", "proxy", "web"):
+    for name in ("gateway", "proxy", "web", "operations"):
         serve.add_argument(f"--{name}-port", type=int, metavar="PORT", help=f"port of the {name} listener; 0: any")
     _add_folders(serve)
     serve.add_argument("--upstream", metavar="URL", help="base URL of the upstream `configured-upstream`")

@@ -34,10 +34,10 @@ type HostPort = tuple[str, int]
 
 
 class ConnectionAddresses:
-    """The addon. `web` is the host and port of mitmweb; mitmproxy reports its own listeners."""
+    """The addon. `others` are the listeners besides those that mitmproxy reports."""
 
-    def __init__(self, web: HostPort | None, permitted: PermittedDestinations) -> None:
-        self._web = web
+    def __init__(self, others: Sequence[HostPort], permitted: PermittedDestinations) -> None:
+        self._others = others
         self._permitted = permitted
         self._asked: dict[str, HostPort] = {}
         self._refused = RareWarning(
@@ -135,8 +135,8 @@ class ConnectionAddresses:
         for server in ctx.master.addons.get("proxyserver").servers:
             if server.mode.transport_protocol in (protocol, "both"):
                 yield from ((address[0], address[1]) for address in server.listen_addrs)
-        if self._web is not None and protocol == "tcp":
-            yield self._web
+        if protocol == "tcp":
+            yield from self._others
 
 
 def leads_to(address: str, listeners: Iterable[str]) -> bool:

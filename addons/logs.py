@@ -78,6 +78,7 @@ class LogFile(WatchedFileHandler):
 
     def __init__(self, path: Path, instead: logging.Handler) -> None:
         self._instead = instead
+        self.failures = 0
         super().__init__(path, encoding="utf-8", errors="backslashreplace")
 
     def reopen(self) -> None:
@@ -96,6 +97,7 @@ class LogFile(WatchedFileHandler):
             self.handleError(record)
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging calls it so
+        self.failures += 1
         self._instead.handle(record)
 
     def _open(self) -> TextIOWrapper:
@@ -141,6 +143,11 @@ def reopen_log() -> None:
         if isinstance(handler, LogFile):
             handler.reopen()
             _log.info("reopened the log")
+
+
+def failed_lines() -> int:
+    """Returns how many lines of this process could not be written to the log file."""
+    return sum(each.failures for each in logging.getLogger().handlers if isinstance(each, LogFile))
 
 
 def _is_worth_a_line(record: logging.LogRecord) -> bool:

@@ -9,11 +9,13 @@ from typing import Any
 from prometheus_client import (
     CollectorRegistry,
     Counter,
+    Gauge,
     Histogram,
     disable_created_metrics,
     generate_latest,
 )
 
+from gateway import __version__
 from gateway.http.metrics import add_reading
 
 # The time at which each series began, which Prometheus does not need.
@@ -27,6 +29,9 @@ class Metrics:
 
     def __init__(self) -> None:
         self._registry = registry = CollectorRegistry()
+        Gauge("privacy_gateway_build_info", "The version that runs.", ("version",), registry=registry).labels(
+            __version__
+        ).set(1)
         self._requests = Counter(
             "privacy_gateway_requests",
             "Requests and tunnels that ended.",

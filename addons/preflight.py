@@ -31,7 +31,7 @@ from gateway.errors import GatewayError, Unprocessable
 
 _KINDS = {"tcp": (socket.SOCK_STREAM,), "udp": (socket.SOCK_DGRAM,), "both": (socket.SOCK_STREAM, socket.SOCK_DGRAM)}
 # The value is not repeated: the address of a mode may contain a password.
-_PLACES = {"gateway": "host", "proxy": "proxy_host", "web": "web_host"}
+_PLACES = {"gateway": "host", "proxy": "proxy_host", "web": "web_host", "operations": "operations_host"}
 _ADVICE = "mitmproxy has `socks5@127.0.0.1:1080`, `local:PROGRAM`, `wireguard`, `transparent` and others"
 
 
@@ -169,6 +169,9 @@ def _unaccepted_risks(settings: Settings, modes: list[_Listener]) -> Iterator[st
         yield from exposures("proxy_host", settings.proxy_host, own, accepted)
     if settings.web:
         yield from exposures("web_host", settings.web_host, ("public_mitmweb",), accepted)
+    if settings.operations:
+        own = risks(("plain_http",), tls=settings.speaks_tls("operations"))
+        yield from exposures("operations_host", settings.operations_host, own, accepted)
     for mode in modes:
         # WireGuard has keys of its own.
         if socket.SOCK_STREAM in mode.kinds:

@@ -17,9 +17,11 @@ from addons.flow_state import FlowStates
 from addons.graceful_shutdown import GracefulShutdown
 from addons.head_check import HeadCheck
 from addons.listener_tls import ListenerTls
+from addons.logs import failed_lines
 from addons.master import build_master
 from addons.mitmweb_address import shown_address
 from addons.open_files import affordable_connections
+from addons.operations import OperationsListener
 from addons.operator_actions import NoReplay, OperatorHold
 from addons.operator_view import Review
 from addons.outbound_proxying import OutboundProxying
@@ -68,6 +70,7 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
     log = RequestLog(settings.trusted_proxies, intercepts)
     clients = Clients(settings.body_room_bytes, log.unread)
     log.metrics.read("connections", "Open connections of clients.", lambda: len(clients))
+    log.metrics.read("log_failures_total", "Lines that could not be written to `log_file`.", failed_lines)
     log.metrics.read("listeners_resident_memory_bytes", "Memory of the listeners' process.", resident_bytes)
     expires = ends_of(certificate)
     log.metrics.read(
@@ -85,8 +88,9 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
     bound_filters()
     replace_searches()
     connections = affordable_connections(settings.max_connections)
+    log.metrics.read("connections_limit", "Most of them at once (`max_connections`).", lambda: connections)
     try:
-        async with running(settings, end) as (gateway, lost):
+        async with running(settings, end) as (gateway, monitored, lost):
             states = FlowStates()
             delivery = ResponseDelivery(states)
             delivery.install()
@@ -116,7 +120,9 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
                 key_search=KeySearch.of(settings.api_key),
             )
             proxy_tls = settings.speaks_tls("proxy")
-            web = (settings.web_host, settings.web_port) if settings.web else None
+            others = [(settings.web_host, settings.web_port)] if settings.web else []
+            operations = OperationsListener(monitored, log.metrics, states, settings, files)
+            others += [(settings.operations_host, port) for port in (settings.operations_port,) if port is not None]
             try:
                 master = build_master(
                     settings,
@@ -125,7 +131,7 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
                         *([ListenerTls(files, settings, clients)] if files else []),
                         ConnectionLimits(clients, settings, connections),
                         *([ProxyKey(gateway, clients, log, tls=proxy_tls)] if settings.proxy_key else []),
-                        ConnectionAddresses(web, PermittedDestinations(settings.proxy_private_destinations)),
+                        ConnectionAddresses(others, PermittedDestinations(settings.proxy_private_destinations)),
                         protect,
                         NoReplay(),
                     ],
@@ -148,7 +154,7 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
             gc.collect()
             gc.freeze()
             use_huge_pages()
-            with ending.on_signals(), ExitStack() as shown:
+            with ending.on_signals(), operations.listening(), ExitStack() as shown:
                 web_address = None
                 if isinstance(master, WebMaster):
                     web_address = shown.enter_context(shown_address(master.web_url, settings.data_dir))
@@ -208,5 +214,7 @@ class Welcome:
             ]
         if self._web_address is not None:
             lines.append(f"mitmweb:         {self._web_address}")
+        if settings.operations_port is not None:
+            lines.append(f"Metrics:         {url_of(settings, 'operations', settings.operations_port)}/metrics")
         lines += [f"Interface:       {gateway}/docs", "Stop with Ctrl-C.", ""]
         print("\n".join(lines), file=sys.stderr if settings.log_json else sys.stdout, flush=True)

@@ -4,6 +4,7 @@ import asyncio
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
+from shutil import disk_usage
 from types import TracebackType
 from typing import Self
 
@@ -25,7 +26,7 @@ from gateway.exchange.operations import Operations
 from gateway.exchange.operator_edits import OperatorEdits
 from gateway.exchange.protect import Protection
 from gateway.exchange.records import Records
-from gateway.http.metrics import Readings, resident_bytes
+from gateway.http.metrics import Readings, health, resident_bytes
 from gateway.models import Caller, Scope
 from gateway.placeholders import prepare
 from gateway.policy.document import SessionDocument
@@ -192,12 +193,22 @@ class Container:
     @property
     def readings(self) -> Readings:
         """The metrics of this process."""
+        data = self.settings.data_dir
         return {
+            **health(self._is_ready),
             "detection_jobs": ("Texts that wait for detection or are being searched.", lambda: self.workers.under_way),
+            "detection_jobs_limit": ("Most of them at once (`queue_limit`).", lambda: self.settings.queue_limit),
+            "data_free_bytes": ("Free space for the files in `data_dir`.", lambda: disk_usage(data).free),
             "store_lag_seconds": ("For how long writes have been waiting for the store.", lambda: self.store.lag),
             "resident_memory_bytes": ("Memory of the gateway's process.", resident_bytes),
             "receipts_end": ("The number of the last record of the receipt log.", self._last_record),
         }
+
+    def _is_ready(self) -> bool:
+        with suppress(Unavailable):
+            self.check()
+            return True
+        return False
 
     def _last_record(self) -> int:
         _, last = self.store.read_now(lambda stored: stored.receipts.bounds()) or (0, 0)

@@ -14,7 +14,7 @@ from addons.certificate_files import CertificateFiles
 from addons.content_view import ProtectedView
 from addons.options import FREE
 from addons.patches.mitmweb_access import BoundedApplication
-from addons.patches.mitmweb_server import make_server, mark_cookies
+from addons.patches.tornado_server import make_server, mark_cookies
 from gateway.config.listener_urls import name_of, url_of
 from gateway.config.settings import Settings
 

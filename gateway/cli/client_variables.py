@@ -80,7 +80,8 @@ def port_of(settings: Settings, listener: ListenerName) -> int:
     """Returns the port of a listener. Raises SettingsError if it is switched off, or any free one."""
     if listener == "proxy" and not settings.proxy:
         raise SettingsError("proxy: it is switched off; set it to true, or add `--through gateway`")
-    port = {"gateway": settings.gateway_port, "proxy": settings.proxy_port, "web": settings.web_port}[listener]
+    ports = {"gateway": settings.gateway_port, "proxy": settings.proxy_port, "web": settings.web_port}
+    port = (ports | {"operations": settings.operations_port})[listener]
     if not port:
         raise SettingsError(f"{listener}_port: it is 0, any free port; give the real one with `--{listener}-port PORT`")
     return port

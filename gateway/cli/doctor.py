@@ -27,7 +27,7 @@ class Unscanned:
 def add_commands(line: CommandLine) -> None:
     """Registers `doctor`."""
     parser = line.commands.add_parser("doctor", help="check what the gateway needs, and say what it does not search")
-    add_ports(parser, ("gateway", "proxy", "web"))
+    add_ports(parser, ("gateway", "proxy", "web", "operations"))
     line.finish(parser, _run)
 
 

@@ -18,7 +18,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from gateway.cli.connection_checks import reach_proxy, reach_upstream
-from gateway.cli.listeners import Answer, gateway_answers, mitmweb_answers, proxy_answers
+from gateway.cli.listeners import Answer, gateway_answers, mitmweb_answers, operations_answers, proxy_answers
 from gateway.cli.receipt_log import installed_signer
 from gateway.cli.store_commands import check_not_lost
 from gateway.config.locations import COMMAND, bundle_of, certificate_of, private_key_of
@@ -143,6 +143,8 @@ def check_ports(settings: Settings) -> Iterator[Checked]:
         asked.append(("proxy", settings.proxy_host, settings.proxy_port, proxy_answers))
     if settings.web:
         asked.append(("web", settings.web_host, settings.web_port, mitmweb_answers))
+    if settings.operations_port is not None:
+        asked.append(("operations", settings.operations_host, settings.operations_port, operations_answers))
     for name, host, port, answers in asked:
         place = f"port {port} ({name})"
         if not port:

@@ -29,18 +29,12 @@ class Answer(Enum):
 
 def gateway_answers(settings: Settings) -> Answer:
     """Asks the gateway's listener for its health. Raises SettingsError if its port is 0."""
+    return _answer(settings, "gateway", "/healthz", _is_health)
 
-    def is_ours(reply: httpx.Response) -> bool:
-        try:
-            body = reply.json()
-        except ValueError:
-            return False
-        # A gateway that is not healthy answers with an error of its own.
-        return isinstance(body, dict) and (
-            {"status", "version"} <= body.keys() or {"error", "request_id"} <= body.keys()
-        )
 
-    return _answer(settings, "gateway", "/healthz", is_ours)
+def operations_answers(settings: Settings) -> Answer:
+    """Asks the operations listener for its health. Raises SettingsError if its port is 0."""
+    return _answer(settings, "operations", "/livez", _is_health)
 
 
 def gateway_problem(settings: Settings) -> str | None:
@@ -81,6 +75,15 @@ def _answer(settings: Settings, listener: ListenerName, path: str, is_ours: Call
         return _unconnected(error)
     except httpx.HTTPError:
         return Answer.OTHERS
+
+
+def _is_health(reply: httpx.Response) -> bool:
+    try:
+        body = reply.json()
+    except ValueError:
+        return False
+    # A gateway that is not healthy answers with an error of its own.
+    return isinstance(body, dict) and ({"status", "version"} <= body.keys() or {"error", "request_id"} <= body.keys())
 
 
 def _unconnected(error: httpx.ConnectError) -> Answer:

@@ -5,11 +5,11 @@ from ipaddress import ip_address
 from typing import Literal
 
 type Risk = Literal["plain_http", "open_proxy", "public_demo", "public_mitmweb"]
-type ListenerName = Literal["gateway", "proxy", "web"]
+type ListenerName = Literal["gateway", "proxy", "web", "operations"]
 
 _EXPOSED: dict[Risk, str] = {
-    "plain_http": "beyond this machine, texts and keys would travel over plain HTTP. Set `tls_certificate`, or"
-    " terminate TLS in front of it",
+    "plain_http": "beyond this machine, it would be reached over plain HTTP, which protects neither texts nor keys. Set"
+    " `tls_certificate`, or terminate TLS in front of it",
     "open_proxy": "any client that reaches the proxy can use it. Set `proxy_key` to true, or let only its clients"
     " reach it",
     "public_demo": "without an upstream, clients beyond this machine would get only the demo. Configure an upstream",

@@ -7,7 +7,8 @@ from gateway.config.settings import Settings
 
 def address_of(settings: Settings, listener: ListenerName) -> str:
     """Returns the name or address that a listener is bound to."""
-    return {"gateway": settings.host, "proxy": settings.proxy_host, "web": settings.web_host}[listener]
+    hosts = {"gateway": settings.host, "proxy": settings.proxy_host, "web": settings.web_host}
+    return (hosts | {"operations": settings.operations_host})[listener]
 
 
 def name_of(settings: Settings, listener: ListenerName, host: str) -> str:

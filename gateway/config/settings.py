@@ -64,7 +64,7 @@ class Settings(BaseSettings):
     """PEM file of the listeners' certificate and its chain ([TLS](operating.md#tls)). They refuse plain HTTP then."""
     tls_key: Path | None = None
     """PEM file of the certificate's private key, without a passphrase, readable by its owner only."""
-    tls_listeners: Listeners = ("gateway", "proxy", "web")
+    tls_listeners: Listeners = ("gateway", "proxy", "web", "operations")
     """Listeners that use the certificate. `proxy` includes the `modes` `regular` and `upstream`."""
     gateway_port: Port = 8000
     """Port of the gateway: native endpoints and `/v1` as a base URL. 0: any free port."""
@@ -89,6 +89,11 @@ class Settings(BaseSettings):
     """Port of mitmweb. 0: any free port."""
     web_names: HostNames = ()
     """Names by which browsers reach mitmweb, which answers only to them, `web_host`, loopback and the certificate's."""
+    operations_port: Port | None = None
+    """Port of a listener that has nothing but `/metrics`, `/livez` and `/readyz`, without a key
+    ([metrics](operating.md#metrics)). 0: any free port. If unset, there is none."""
+    operations_host: str = Field("127.0.0.1", min_length=1)
+    """Address that this listener listens on. Independent of `host`."""
     max_flows: int = Field(500, ge=0, le=1_000_000)
     """Maximum number of flows in mitmweb. The oldest are dropped."""
     modes: Strings = ()
@@ -250,9 +255,10 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _fit_together(self) -> Self:
-        ports = (self.gateway_port, self.proxy_port if self.proxy else 0, self.web_port if self.web else 0)
+        ports = [self.gateway_port, self.proxy_port if self.proxy else 0, self.web_port if self.web else 0]
+        ports.append(self.operations_port or 0)
         if len(set(taken := [port for port in ports if port])) < len(taken):
-            raise ValueError("gateway_port, proxy_port and web_port must differ")
+            raise ValueError("gateway_port, proxy_port, web_port and operations_port must differ")
         if (self.session_ttl_seconds or 0) > self.session_max_ttl_seconds:
             raise ValueError("session_ttl_seconds must not exceed session_max_ttl_seconds")
         if (self.tls_certificate is None) != (self.tls_key is None):
@@ -268,6 +274,11 @@ class Settings(BaseSettings):
     def speaks_tls(self, listener: str) -> bool:
         """Tells whether a listener has a certificate."""
         return self.tls_certificate is not None and listener in self.tls_listeners
+
+    @property
+    def operations(self) -> bool:
+        """Whether there is a listener for operations."""
+        return self.operations_port is not None
 
     @property
     def all_upstreams(self) -> dict[str, UpstreamSettings]:

@@ -15,6 +15,7 @@ from gateway.container import Container
 from gateway.errors import EditRefused, GatewayError, InternalError, UpgradeRefused
 from gateway.exchange.messages import AnswerEnd, Call, ForwardedRequest, Listener, NativeResponse
 from gateway.exchange.state import Exchange
+from gateway.http.metrics import exposition
 from gateway.ids import serving
 from gateway.models import Caller, ReceiptRef, Scope
 from gateway.usage import count_other_call
@@ -32,6 +33,7 @@ class Dispatcher:
         self._edits = container.edits
         self._records = container.records
         self._store = container.store
+        self._container = container
         self._app = app
         self._exchanges: dict[str, Exchange] = {}
 
@@ -172,6 +174,12 @@ class Dispatcher:
             raise EditRefused.because("the request carries no text, and none can be added. Release it unchanged.")
         receipt = await self._edits.apply(exchange, edited)
         return self._forwarded(exchange, receipt.ref)
+
+    async def check(self) -> None:
+        self._container.check()
+
+    async def metrics(self) -> bytes:
+        return exposition(self._container.readings)
 
     def fail(self, request_id: str, outcome: str, sent: bool = False) -> None:
         exchange = self._exchanges.pop(request_id, None)

@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from functools import partial
 from importlib import import_module
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from gateway.config.settings import Settings, SettingsError
 from gateway.errors import GatewayError, InternalError, Unavailable
@@ -28,6 +28,7 @@ from gateway.workers.rpc import SILENCE_SECONDS, Link, NoReply, answer
 from gateway.workers.stop_signals import ignore_stop_signals, on_stop
 
 if TYPE_CHECKING:
+    from gateway.server.dispatcher import Dispatcher
     from gateway.workers.search_processes import Searches, SearchProcesses
 
 _log = logging.getLogger(__name__)
@@ -36,10 +37,21 @@ _STOP_SECONDS = 15.0
 _SLOW_IMPORTS = ("gateway.api.app", "gateway.server.dispatcher")
 
 
+class Monitored(Protocol):
+    """The part of a gateway that monitoring asks."""
+
+    async def check(self) -> None:
+        """Checks that requests can be served. Raises Unavailable."""
+
+    async def metrics(self) -> bytes:
+        """Returns the metrics of the gateway's process in Prometheus' text format."""
+
+
 class Running(NamedTuple):
-    """A running gateway. `lost` is done when its process ends."""
+    """A running gateway, which is `monitored`, too. `lost` is done when its process ends."""
 
     gateway: Gateway
+    monitored: Monitored
     lost: asyncio.Future[None]
 
 
@@ -115,8 +127,8 @@ async def running(settings: Settings, end: socket.socket | None) -> AsyncIterato
     Raises SettingsError and GatewayError.
     """
     if end is None:
-        async with _local_gateway(settings) as gateway:
-            yield Running(gateway, asyncio.get_running_loop().create_future())
+        async with _local_gateway(settings) as local:
+            yield Running(local, local, asyncio.get_running_loop().create_future())
         return
     link = await Link.open(end)
     try:
@@ -124,7 +136,7 @@ async def running(settings: Settings, end: socket.socket | None) -> AsyncIterato
         await gateway.begin()
         watching = asyncio.create_task(gateway.watch())
         try:
-            yield Running(gateway, link.lost)
+            yield Running(gateway, gateway, link.lost)
         finally:
             watching.cancel()
     finally:
@@ -132,7 +144,7 @@ async def running(settings: Settings, end: socket.socket | None) -> AsyncIterato
 
 
 @contextlib.asynccontextmanager
-async def _local_gateway(settings: Settings, searches: "Searches | None" = None) -> AsyncIterator[Gateway]:
+async def _local_gateway(settings: Settings, searches: "Searches | None" = None) -> AsyncIterator["Dispatcher"]:
     # Slow to import, and not needed by the process of the listeners.
     from gateway.api.app import create_app
     from gateway.container import Container
@@ -188,7 +200,7 @@ async def _serve(end: socket.socket, settings: Settings, processes: "SearchProce
 
         async def begin() -> None:
             gateway = await stack.enter_async_context(_local_gateway(settings, await opening))
-            for name in ("check_proxy_key", "check_head", "open", "edit", "close", "end", "fail"):
+            for name in ("check_proxy_key", "check_head", "open", "edit", "close", "end", "fail", "check", "metrics"):
                 calls[name] = getattr(gateway, name)
             # All objects so far live as long as the process, so the collector need not scan them.
             trim()

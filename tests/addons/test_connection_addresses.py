@@ -33,7 +33,7 @@ def test_an_address_leads_to_a_listener(address: str, listener: str, reached: bo
 
 
 def destinations(web: tuple[str, int] | None, *permitted: str) -> ConnectionAddresses:
-    return ConnectionAddresses(web, PermittedDestinations(map(check_destination, permitted)))
+    return ConnectionAddresses([web] if web else [], PermittedDestinations(map(check_destination, permitted)))
 
 
 def server(host: str, port: int) -> ServerConnectionHookData:

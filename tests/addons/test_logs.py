@@ -205,9 +205,11 @@ def test_a_line_that_it_does_not_take_is_written_elsewhere(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-def test_a_full_disk_loses_no_line(instead: io.StringIO) -> None:
+def test_a_full_disk_loses_no_line(instead: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
     handler = logs.LogFile(Path("/dev/full"), logging.StreamHandler(instead))
     write(handler, "lost otherwise")
     assert instead.getvalue() == "lost otherwise\n"
+    monkeypatch.setattr(logging.getLogger(), "handlers", [handler])
+    assert logs.failed_lines() == 1
     with pytest.raises(OSError):
         handler.close()

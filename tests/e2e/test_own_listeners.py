@@ -34,12 +34,14 @@ FORMS = {
 
 @pytest.fixture(scope="module")
 def server(gateways: Gateways) -> tuple[Running, dict[str, int]]:
-    socks, wildcard = free_port(), free_port()
+    socks, wildcard, operations = free_port(), free_port(), free_port()
     modes = ("--mode", f"socks5@127.0.0.1:{socks}", "--mode", f"regular@0.0.0.0:{wildcard}")
-    running = gateways(*modes, web=True, detection="patterns", accept_risks="open_proxy")
+    running = gateways(
+        *modes, "--operations-port", str(operations), web=True, detection="patterns", accept_risks="open_proxy"
+    )
     assert running.web_port is not None
     ports = {"gateway": running.port, "proxy": running.proxy_port, "web": running.web_port}
-    return running, ports | {"socks": socks, "wildcard": wildcard}
+    return running, ports | {"socks": socks, "wildcard": wildcard, "operations": operations}
 
 
 @pytest.mark.parametrize(("spelling", "form"), list(product(SPELLINGS, FORMS)))

@@ -116,8 +116,8 @@ def test_a_port_that_another_program_has(command: Command) -> None:
         found = checks(command, "--proxy-port", port)
     assert found[f"port {port} (proxy)"]["detail"] == "another program listens"
     # The remedies name these options.
-    ports = [part for name in ("gateway", "proxy", "web") for part in (f"--{name}-port", "0")]
-    assert {"port (gateway)", "port (proxy)", "port (web)"} <= checks(command, *ports).keys()
+    ports = [part for name in ("gateway", "proxy", "web", "operations") for part in (f"--{name}-port", "0")]
+    assert {"port (gateway)", "port (proxy)", "port (web)", "port (operations)"} <= checks(command, *ports).keys()
 
 
 @pytest.mark.usefixtures("no_examples")

@@ -1,16 +1,18 @@
-"""The server of mitmweb's pages: with the certificate of the settings, if any, and with a bound on idle connections.
+"""The server of mitmweb and of the operations listener: with the certificate of the settings, if any, and with bounds.
 
-Upstream would have to make its server with options for both.
+Upstream would have to make mitmweb's server with options for both.
 """
 
 import asyncio
 import socket
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 import tornado.web
 from mitmproxy.tools.web.app import AuthRequestHandler
 from tornado.httpserver import HTTPServer
+from tornado.httputil import HTTPServerRequest
 
 from addons.certificate_files import CertificateFiles
 from addons.mitm_errors import plain_http_answer
@@ -23,21 +25,26 @@ _BUFFER_BYTES = 2**32
 _PIECE = 64 * 1024
 
 
-class MitmwebServer(HTTPServer):
-    """Serves mitmweb. Made by `make_server`."""
+class TornadoServer(HTTPServer):
+    """Closes connections beyond `most_connections`. Made by `make_server`."""
 
     certificates: CertificateFiles | None = None
     first_byte_seconds: float = 30
+    most_connections: int | None = None
+    beginning: set[asyncio.Task[None]]
 
     def _handle_connection(self, connection: socket.socket, address: Any) -> None:
+        if self.most_connections is not None and len(self._connections) + len(self.beginning) >= self.most_connections:
+            connection.close()
+            return
         if self.certificates is None:
             super()._handle_connection(connection, address)
             return
         # Connections that are open keep a certificate that was replaced.
         self.ssl_options = self.certificates.context
         task = asyncio.get_running_loop().create_task(self._begin(connection, address))
-        _tasks.add(task)
-        task.add_done_callback(_tasks.discard)
+        self.beginning.add(task)
+        task.add_done_callback(self.beginning.discard)
 
     async def _begin(self, connection: socket.socket, address: Any) -> None:
         """Begins the handshake, or refuses plain HTTP."""
@@ -58,9 +65,6 @@ class MitmwebServer(HTTPServer):
                     pass
 
 
-_tasks: set[asyncio.Task[None]] = set()
-
-
 async def _first_bytes(connection: socket.socket) -> bytes:
     """Waits for the first bytes of a client, and leaves them to be read. Raises OSError."""
     loop, arrived = asyncio.get_running_loop(), asyncio.Event()
@@ -73,12 +77,21 @@ async def _first_bytes(connection: socket.socket) -> bytes:
 
 
 def make_server(
-    app: tornado.web.Application, certificates: CertificateFiles | None, *, head_seconds: float, idle_seconds: float
-) -> MitmwebServer:
-    """Returns the server. A client has `head_seconds` for its first byte, and `idle_seconds` for each head."""
+    app: Callable[[HTTPServerRequest], object],
+    certificates: CertificateFiles | None,
+    *,
+    head_seconds: float,
+    idle_seconds: float,
+    buffer_bytes: int = _BUFFER_BYTES,
+    most_connections: int | None = None,
+) -> TornadoServer:
+    """Returns the server. A client has `head_seconds` for its first byte, and `idle_seconds` for each head or body."""
     # The time of an idle connection includes the handshake.
-    made = MitmwebServer(app, max_buffer_size=_BUFFER_BYTES, idle_connection_timeout=idle_seconds)
+    made = TornadoServer(
+        app, max_buffer_size=buffer_bytes, idle_connection_timeout=idle_seconds, body_timeout=idle_seconds
+    )
     made.certificates, made.first_byte_seconds = certificates, head_seconds
+    made.most_connections, made.beginning = most_connections, set()
     return made
 
 

@@ -81,7 +81,7 @@ def _head(data: bytes, notes: Notes, asked: bool) -> Iterator[tuple[str, str]]:
         listed = ", ".join(f"{kind} ({severity}) {count}" for kind, severity, count in found)
         yield "guard", notes.guard["action"] + (f": {listed}" if listed else "")
     if notes.edit:
-        yield "edited", f"by an operator; its own receipt is {notes.edit}"
+        yield "edited", f"by {notes.operator or 'an operator'}; its own receipt is {notes.edit}"
     if notes.refusal:
         yield "refused", notes.refusal
     for number, line in enumerate(textwrap.wrap(notes.reason, _WIDTH - _LABEL)):

@@ -38,10 +38,10 @@ class Notes:
     """The notes on one flow, kept in `flow.metadata` and in dumps. They hold nothing private.
 
     `receipt` is the receipt's record as JSON, `guard` the verdict as in an answer, `placeholders` those of the request.
-    `edit` is the request id of an edit's receipt, `refusal` the code of a refusal. `metadata_only` marks the entry of a
-    call whose text is not kept. `decision` says what became of a call: `protected`, `passed` as it carries no text,
-    `answered` by the gateway, `dropped`, `refused`. `wire` is the id of the wire.
-    `reason` and `found` say why an operator's edit was refused, and the types and places of what was found in it.
+    `edit` is the request id of an edit's receipt, `operator` the name of who made it, `refusal` the code of a refusal.
+    `metadata_only` marks the entry of a call whose text is not kept. `decision` says what became of a call:
+    `protected`, `passed` as it carries no text, `answered` by the gateway, `dropped`, `refused`. `wire` is the wire's
+    id. `reason` and `found` say why an operator's edit was refused, and the types and places of what was found in it.
     """
 
     request_id: str = ""
@@ -49,6 +49,7 @@ class Notes:
     placeholders: Sequence[str] = ()
     guard: dict[str, Any] | None = None
     edit: str | None = None
+    operator: str = ""
     refusal: str | None = None
     metadata_only: bool = False
     decision: str = ""

@@ -12,11 +12,13 @@ FILE = "mitmweb.url"
 
 @contextmanager
 def shown_address(url: str, folder: Path) -> Iterator[str]:
-    """Yields what to print: `url` on a terminal, or else how to read it from a file in `folder`, removed on exit.
+    """Yields what to print: `url` on a terminal or without a token, or else how to read it from a file in `folder`.
+
+    The file is removed on exit.
 
     Raises SettingsError if the file cannot be written.
     """
-    if on_terminal():
+    if on_terminal() or "?" not in url:
         yield url
         return
     path = folder.resolve() / FILE

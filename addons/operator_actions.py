@@ -15,6 +15,7 @@ from mitmproxy.flow import Flow
 from addons.fail_closed import Refusals, fail_closed
 from addons.flow_state import FlowState, FlowStates
 from addons.operator_view import Review
+from addons.patches.mitmweb_operators import editor_of
 from gateway.errors import EditRefused, Forbidden, GatewayError
 from gateway.exchange.messages import Gateway
 
@@ -62,13 +63,21 @@ class OperatorHold:
     async def _apply_edit(self, flow: http.HTTPFlow, state: FlowState, edited: bytes) -> None:
         if len(edited) > self._limit:
             raise EditRefused.because("the edited body is larger than `body_limit_bytes`. Shorten it.")
-        accepted = await self._gateway.edit(state.request_id, edited)
+        assert state.shown is not None
+        operator = editor_of(state.shown)
+        who = operator or "an operator"
+        try:
+            accepted = await self._gateway.edit(state.request_id, edited, operator)
+        except GatewayError as error:
+            _log.warning("%s: an edit by %s was refused (%s)", state.request_id, who, error.code)
+            raise
         assert accepted.receipt is not None
         assert state.forwarded is not None
         # The answer names the receipt of the request itself.
         state.forwarded = accepted._replace(receipt=state.forwarded.receipt)
         flow.request.content = accepted.body
-        self._review.edited(flow, state, accepted.receipt)
+        _log.info("%s: edited by %s, receipt %d", state.request_id, who, accepted.receipt.sequence)
+        self._review.edited(flow, state, accepted.receipt, operator)
 
     def refused(self, flow: http.HTTPFlow, error: GatewayError) -> None:
         """Shapes the refusal; called by `fail_closed`."""

@@ -70,12 +70,13 @@ class Review:
         self._note(flow, state.shown)
         self._add(view, state.shown)
 
-    def edited(self, flow: http.HTTPFlow, state: FlowState, receipt: ReceiptRef) -> None:
-        """Shows an operator's edit that was accepted."""
+    def edited(self, flow: http.HTTPFlow, state: FlowState, receipt: ReceiptRef, operator: str) -> None:
+        """Shows an edit that was accepted, by the operator of that name if they have one."""
         flow.marked = EDITED
-        flow.comment = f"edited: #{receipt.sequence} · {flow.comment}"
+        by = f" by {operator}" if operator else ""
+        flow.comment = f"edited{by}: #{receipt.sequence} · {flow.comment}"
         if state.shown is not None:
-            self._show_request(flow, state.shown, edit=receipt.request_id)
+            self._show_request(flow, state.shown, edit=receipt.request_id, operator=operator)
 
     def answered(self, flow: http.HTTPFlow, state: FlowState, instead: GatewayError | None = None) -> None:
         """Shows the upstream's answer. `instead` is the error that the client gets in its place."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from mitmproxy.tools.web.app import Application, RequestHandler
 
+from addons.patches.mitmweb_operators import SECONDS
 from addons.patches.mitmweb_page import HANDLERS
 
 CHECKED_WITH = "12.2.3"
@@ -33,9 +34,16 @@ class BoundedApplication(Application):
         self.add_handlers(".*", HANDLERS)
 
     def find_handler(self, request: Any, **kwargs: Any) -> Any:
-        request.connection.set_max_body_size(self._most(request))
+        request.connection.set_max_body_size(_LOGIN_BYTES)
         if not self._is_own(_plain(request.host_name)):
             return self.get_handler_delegate(request, UnknownHost)
+        operators = self.settings["operators"]
+        operators.serve(request.remote_ip)
+        if self._is_known(request):
+            is_file = request.path == _FLOW_FILE
+            request.connection.set_max_body_size(_FLOW_FILE_BYTES if is_file else self._edit_bytes)
+        elif operators.stopped():
+            return self.get_handler_delegate(request, TooManyTokens)
         return super().find_handler(request, **kwargs)
 
     def _is_own(self, host: str) -> bool:
@@ -44,12 +52,10 @@ class BoundedApplication(Application):
         except ValueError:
             return host == "localhost"
 
-    def _most(self, request: Any) -> int:
+    def _is_known(self, request: Any) -> bool:
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
-        is_known = scheme == "Bearer" and self.settings["is_valid_password"](token)
-        if not is_known and not RequestHandler(self, request).current_user:
-            return _LOGIN_BYTES
-        return _FLOW_FILE_BYTES if request.path == _FLOW_FILE else self._edit_bytes
+        is_valid = scheme == "Bearer" and self.settings["is_valid_password"](token)
+        return is_valid or bool(RequestHandler(self, request).current_user)
 
 
 class UnknownHost(RequestHandler):
@@ -58,6 +64,15 @@ class UnknownHost(RequestHandler):
     def prepare(self) -> None:
         self.set_status(403)
         self.finish("mitmweb does not know this Host; add its name to the setting web_names.")
+
+
+class TooManyTokens(RequestHandler):
+    """Refuses a client that has sent many wrong tokens."""
+
+    def prepare(self) -> None:
+        self.set_status(429)
+        self.set_header("Retry-After", str(SECONDS))
+        self.finish(f"Too many wrong tokens from your address. Try again in {SECONDS} seconds.")
 
 
 class StaticFiles:

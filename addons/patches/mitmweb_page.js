@@ -7,7 +7,8 @@
         [".menu-entry", /Strip cache headers|verify server certificates/],
         ["footer .label-success, footer .label-danger, footer .label-primary", /^(?!Intercept:)/],
     ];
-    const limit = Number(document.currentScript.dataset.limit);
+    const { limit: most, operator } = document.currentScript.dataset;
+    const limit = Number(most);
     const plain = element => element.textContent.replaceAll("\u00a0", " ").trim();
 
     function adapt() {
@@ -53,5 +54,20 @@
             throw error;
         }
     };
+    function offerSignOut() {
+        const button = document.createElement("button");
+        button.id = "gateway-sign-out";
+        button.textContent = operator ? `Sign out ${operator}` : "Sign out";
+        button.onclick = async () => {
+            const [, token] = document.cookie.match(/(?:^|; )_mitmproxy_xsrf=([^;]*)/) ?? [];
+            const answer = await window.fetch("./gateway/sign-out", { method: "POST", headers: { "X-XSRFToken": token } });
+            if (answer.ok) location.reload();
+        };
+        document.body.append(button);
+    }
+
+    // A token in the address would stay in the browser's history and in bookmarks.
+    history.replaceState(null, "", location.pathname + location.hash);
+    document.addEventListener("DOMContentLoaded", offerSignOut);
     new MutationObserver(adapt).observe(document, { childList: true, subtree: true, characterData: true });
 }

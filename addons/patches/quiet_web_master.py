@@ -14,6 +14,7 @@ from addons.certificate_files import CertificateFiles
 from addons.content_view import ProtectedView
 from addons.options import FREE
 from addons.patches.mitmweb_access import BoundedApplication
+from addons.patches.mitmweb_operators import Editors, Operators
 from addons.patches.tornado_server import make_server, mark_cookies
 from gateway.config.listener_urls import name_of, url_of
 from gateway.config.settings import Settings
@@ -36,13 +37,19 @@ class QuietWebMaster(WebMaster):
         self._certificates = certificates if settings.speaks_tls("web") else None
         names = (settings.web_host, name_of(settings, "web", settings.web_host), *settings.web_names)
         self.app = BoundedApplication(self, names, settings.body_limit_bytes)
+        tokens = {name: token.get_secret_value() for name, token in settings.web_tokens.items()}
+        Operators(tokens, self.app.settings["is_valid_password"]).install(self.app.settings)
+        self._editors = Editors()
+        self._update = self.view.update
+        self.view.update = self._update_noted  # type: ignore[method-assign]
         self._add = self.view.add
         self.view.add = self._add_released  # type: ignore[method-assign]
 
     @property
     def web_url(self) -> str:
-        """Returns the address of mitmweb, with its token."""
-        return f"{url_of(self._settings, 'web', self._settings.web_port)}/{super().web_url.rpartition('/')[2]}"
+        """Returns the address of mitmweb, with the token unless operators have their own."""
+        token = "" if self._settings.web_tokens else super().web_url.rpartition("/")[2]
+        return f"{url_of(self._settings, 'web', self._settings.web_port)}/{token}"
 
     async def running(self) -> None:
         settings = self._settings
@@ -61,6 +68,11 @@ class QuietWebMaster(WebMaster):
         for each in flows:
             each.intercepted = False
         self._add(flows)
+
+    def _update_noted(self, flows: Sequence[flow.Flow]) -> None:
+        for each in flows:
+            self._editors.note(each)
+        self._update(flows)
 
     def _sig_view_add(self, flow: flow.Flow) -> None:
         if ClientConnection.connections:

@@ -21,7 +21,7 @@ from gateway.config.host_patterns import check_host_name, check_host_pattern
 from gateway.config.listener_addresses import ListenerName, Risk
 from gateway.config.outbound_proxy import check_credentials, check_no_proxy, check_proxy
 from gateway.config.private_destinations import check_destination
-from gateway.config.secret_references import header_secret, resolve
+from gateway.config.secret_references import header_secret, is_reference, resolve
 from gateway.http.header_names import check_header_name
 
 
@@ -58,6 +58,12 @@ def _in_header(secret: SecretStr) -> SecretStr:
     return SecretStr(header_secret(secret.get_secret_value()))
 
 
+def _referenced(value: object) -> object:
+    if not is_reference(value):
+        raise ValueError("write `env:NAME` or `file:PATH`, where the token is")
+    return resolve(value)
+
+
 LEAST_KEPT = timedelta(days=2)
 """A request and its session may each last a day, and their receipts are looked up and verified until then."""
 
@@ -91,5 +97,9 @@ Kept = Annotated[timedelta, BeforeValidator(_kept)]
 SessionSeconds = Annotated[int, Field(ge=60, le=86400)]
 # Itself, or a reference to where it is.
 Secret = Annotated[SecretStr, BeforeValidator(resolve)]
+OperatorTokens = dict[
+    Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")],
+    Annotated[SecretStr, BeforeValidator(_referenced), AfterValidator(_in_header)],
+]
 HeaderSecret = Annotated[Secret, AfterValidator(_in_header)]
 ProxyCredentials = Annotated[Secret, AfterValidator(_user_and_password)]

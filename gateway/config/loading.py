@@ -44,7 +44,7 @@ def load_settings(config: Path | None = None, **command_line: object) -> Setting
     keys = {upstream.api_key_env for upstream in settings.upstreams.values()}
     for each in settings.upstreams.values():
         keys |= {(reference or "").removeprefix("env:") for reference in (each.api_key, each.proxy_credentials)}
-    refuse_unknown_variables({*Settings.model_fields, "config"}, {"upstreams"}, keys)
+    refuse_unknown_variables({*Settings.model_fields, "config"}, {"upstreams", "web_tokens"}, keys)
     return settings
 
 

@@ -18,6 +18,7 @@ from gateway.config.field_types import (
     Listeners,
     Networks,
     NoProxy,
+    OperatorTokens,
     Port,
     Proxy,
     ProxyCredentials,
@@ -89,6 +90,9 @@ class Settings(BaseSettings):
     """Port of mitmweb. 0: any free port."""
     web_names: HostNames = ()
     """Names by which browsers reach mitmweb, which answers only to them, `web_host`, loopback and the certificate's."""
+    web_tokens: OperatorTokens = Field(default={})
+    """Tokens with which operators open mitmweb, by name: `{anna = "env:ANNA_TOKEN"}`. Each has at least 16 characters.
+    The receipts of edits name the operator. Without any, mitmweb has one token, which is new at each start."""
     operations_port: Port | None = None
     """Port of a listener that has nothing but `/metrics`, `/livez` and `/readyz`, without a key
     ([metrics](operating.md#metrics)). 0: any free port. If unset, there is none."""
@@ -267,6 +271,9 @@ class Settings(BaseSettings):
             raise ValueError(f"upstream and upstreams.{CONFIGURED_UPSTREAM} name the same upstream; set one of them")
         if self.api_key and len(self.api_key.get_secret_value()) < 16:
             raise ValueError("api_key must have at least 16 characters")
+        tokens = [token.get_secret_value() for token in self.web_tokens.values()]
+        if any(len(token) < 16 for token in tokens) or len(set(tokens)) < len(tokens):
+            raise ValueError("web_tokens must have at least 16 characters each, and differ")
         if self.installation_key and len(self.installation_key.get_secret_value()) < 32:
             raise ValueError("installation_key must have at least 32 characters")
         return self

@@ -148,8 +148,11 @@ class Gateway(Protocol):
     async def end(self, request_id: str, end: AnswerEnd) -> dict[str, Any] | None:
         """Records the outcome of a streamed answer, and returns the guard's verdict on all of it."""
 
-    async def edit(self, request_id: str, edited: bytes) -> ForwardedRequest:
-        """Checks an operator's edit of the body and writes its receipt, which the result names. Raises EditRefused."""
+    async def edit(self, request_id: str, edited: bytes, operator: str) -> ForwardedRequest:
+        """Checks an operator's edit of the body and writes its receipt, which the result names. Raises EditRefused.
+
+        The receipt names `operator`, unless that is empty.
+        """
 
     def fail(self, request_id: str, outcome: str, sent: bool = False) -> None:
         """Records that a request got no answer, and whether it was sent. Does nothing for an unknown id."""

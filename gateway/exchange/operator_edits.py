@@ -40,7 +40,7 @@ class OperatorEdits:
         self._workers = workers
         self._records = records
 
-    async def apply(self, exchange: Exchange, edited: bytes) -> Receipt:
+    async def apply(self, exchange: Exchange, edited: bytes, operator: str = "") -> Receipt:
         """Makes `edited` the body of an exchange and returns the edit's receipt, durable on return.
 
         Raises EditRefused.
@@ -50,7 +50,7 @@ class OperatorEdits:
         check = partial(self._check, exchange, exchange.source, edited)
         cost = len(edited) + len(exchange.source)
         body, size = await self._workers.run(check, key=exchange.caller.key_id, cost=cost)
-        receipt = await self._records.edit(exchange, body, size)
+        receipt = await self._records.edit(exchange, body, size, operator)
         exchange.body, exchange.edit = body, receipt.request_id
         exchange.protected.tokens = exchange.protected.tokens[0], size
         return receipt

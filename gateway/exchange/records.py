@@ -93,7 +93,7 @@ class Records:
         digests = partial(self.value_digests.digests, tuple(protected.values))
         return await self.receipts.append(draft, caller.key_id, digests)
 
-    async def edit(self, exchange: Exchange, body: bytes, size: int) -> Receipt:
+    async def edit(self, exchange: Exchange, body: bytes, size: int, operator: str) -> Receipt:
         """Writes the receipt of an operator's edit to `body`, whose texts have about `size` tokens."""
         first: dict[str, Any] = orjson.loads(exchange.receipt.record.body)
         draft = ReceiptDraft(
@@ -108,6 +108,7 @@ class Records:
             protected_digest=sha256(body).hexdigest(),
             amends=exchange.receipt.request_id,
             parties={name: first[name] for name in PARTIES if name in first},
+            operator=operator or None,
         )
         return await self.receipts.append(draft, exchange.caller.key_id)
 

@@ -11,7 +11,7 @@ from gateway.models import Caller, ReceiptRef, Scope
 _NUMBER = re.compile(r"\b[0-9]+\b")
 # Members of receipts, verifications and anchors. The detail of a check names places in the log, and whether one's own
 # record is the previous one tells whether others sent anything in between.
-_OPERATORS_ONLY = frozenset({"sequence", "salt", "previous_hash", "log", "inclusion", "checkpoint", "detail"})
+_OPERATORS_ONLY = frozenset("sequence salt previous_hash log inclusion checkpoint detail operator".split())
 # Checks that a verification has or lacks depending on the size of the log.
 _OF_THE_LOG = frozenset({"inclusion", "chain", "head", "tree", "checkpoint"})
 

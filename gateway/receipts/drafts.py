@@ -27,6 +27,7 @@ _MOST_TOKENS = 10**9
 
 _REQUEST_ID = re.compile(r"req_[0-9a-f]{1,64}")
 _POLICY_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+_OPERATOR = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+_-]{0,127}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _CODE = re.compile(r"[a-z][a-z_]{0,63}")
@@ -46,7 +47,8 @@ class ReceiptDraft:
 
     `protected_digest` is SHA-256 in hex over the forwarded bytes. `tokens_input` and `tokens_external` estimate the
     source and the text that may leave. `amends` names the request that an operator edited; the digest is then of the
-    edit. `parties` says who asked whom: the members of `PARTIES`.
+    edit. `operator` is the name of that operator's token in the settings. `parties` says who asked whom: the members of
+    `PARTIES`.
     """
 
     request_id: str
@@ -63,6 +65,7 @@ class ReceiptDraft:
     protected_digest: str = sha256(b"").hexdigest()
     amends: str | None = None
     parties: Mapping[str, str] = field(default_factory=dict)
+    operator: str | None = None
 
     def __post_init__(self) -> None:
         _match(_REQUEST_ID, self.request_id, "request_id")
@@ -88,6 +91,8 @@ class ReceiptDraft:
             _match(_REQUEST_ID, self.amends, "amends")
         for name, value in self.parties.items():
             _match(PARTIES[name], value, name)
+        if self.operator is not None:
+            _match(_OPERATOR, self.operator, "operator")
 
 
 @dataclass(frozen=True, slots=True)

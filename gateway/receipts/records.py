@@ -94,7 +94,7 @@ class Receipt:
 def receipt_body(draft: ReceiptDraft) -> Body:
     """The members of a receipt that are not those of every record."""
     policy = draft.policy
-    amends = {"amends": draft.amends} if draft.amends else {}
+    optional = {"amends": draft.amends, "operator": draft.operator}
     return {
         "operation": draft.operation,
         "policy": {"id": policy.id, "version": policy.version, "hash": policy.hash},
@@ -105,8 +105,8 @@ def receipt_body(draft: ReceiptDraft) -> Body:
         "transformation_counts": _plain(draft.transformation_counts),
         "tokens": {"input": draft.tokens_input, "external": draft.tokens_external},
         "protected_digest": draft.protected_digest,
-        **amends,
         **draft.parties,
+        **{name: value for name, value in optional.items() if value},
         "salt": _salt(),
     }
 

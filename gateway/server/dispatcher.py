@@ -168,11 +168,11 @@ class Dispatcher:
             await self._answers.end(exchange, end)
         return _verdict(exchange)
 
-    async def edit(self, request_id: str, edited: bytes) -> ForwardedRequest:
+    async def edit(self, request_id: str, edited: bytes, operator: str) -> ForwardedRequest:
         exchange = self._exchanges.get(request_id)
         if exchange is None:
             raise EditRefused.because("the request carries no text, and none can be added. Release it unchanged.")
-        receipt = await self._edits.apply(exchange, edited)
+        receipt = await self._edits.apply(exchange, edited, operator)
         return self._forwarded(exchange, receipt.ref)
 
     async def check(self) -> None:

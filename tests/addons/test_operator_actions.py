@@ -34,6 +34,7 @@ class Held:
         states.add(self.flow, self.state)
         self.errors: list[tuple[str, str]] = []
         self.edits: list[tuple[str, bytes]] = []
+        self.operators: list[str] = []
         review: Any = SimpleNamespace(hold=lambda _: None, is_held=lambda _: False, edited=lambda *_: None)
         refusals: Any = SimpleNamespace(shape=self._shape)
         self.addon = OperatorHold(SimpleNamespace(edit=self._edit), states, review, refusals, 100)
@@ -42,8 +43,9 @@ class Held:
         self.errors.append((error.code, outcome))
         flow.response = http.Response.make(error.status)
 
-    async def _edit(self, request_id: str, body: bytes) -> ForwardedRequest:
+    async def _edit(self, request_id: str, body: bytes, operator: str) -> ForwardedRequest:
         self.edits.append((request_id, body))
+        self.operators.append(operator)
         return EDITED
 
     async def released(self) -> None:
@@ -71,7 +73,7 @@ async def test_a_released_request_is_unchanged(held: Held, is_held: bool, monkey
 async def test_an_edited_body_is_protected_again(held: Held) -> None:
     held.shown.request.content = b"edited"
     await held.released()
-    assert held.edits == [("req_01", b"edited")]
+    assert (held.edits, held.operators) == ([("req_01", b"edited")], [""])
     assert held.flow.request.content == EDITED.body
     assert held.state.forwarded == EDITED._replace(receipt=RECEIPT), "the answer names the receipt of the request"
 

@@ -1,12 +1,18 @@
 """Access to mitmweb: it refuses clients without its token, pages under another name, and unbounded uploads."""
 
 import re
+import socket
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
 
 import httpx
 import pytest
 
-from tests.e2e.mitmweb import operator, token_of
+from tests.e2e.conftest import Gateways
+from tests.e2e.mitmweb import operator, token_of, wait_for
 from tests.e2e.server import PLAIN, Running
 from tests.e2e.upstream import Upstream
 
@@ -23,10 +29,7 @@ BODY_LIMIT = 10 * 1024 * 1024
 @pytest.fixture
 def stranger(running: Running) -> Iterator[httpx.Client]:
     """A client on this machine that has a cookie against forgery but no token."""
-    place = f"http://127.0.0.1:{running.web_port}"
-    with httpx.Client(base_url=place, trust_env=False, verify=PLAIN, timeout=30) as client:
-        client.cookies.set("_mitmproxy_xsrf", "of-the-tests")
-        client.headers["x-xsrftoken"] = "of-the-tests"
+    with visitor(running) as client:
         yield client
 
 
@@ -90,3 +93,99 @@ def test_a_filter_cannot_stop_the_gateway(running: Running, upstream: Upstream, 
             assert web.put("/options", json={where: '~bq "(a)\\\\1"'}).status_code == 400
         finally:
             web.put("/options", json={where: None})
+
+
+def test_an_operator_with_a_name_is_in_the_receipt_of_an_edit(
+    gateways: Gateways, upstream: Upstream, tmp_path: Path
+) -> None:
+    names = ("anna", "benn")
+    for name in names:
+        (tmp_path / name).write_text(name * 8)
+    config = "".join(f'web_tokens.{name} = "file:{tmp_path / name}"\n' for name in names)
+    running = gateways(*gateways.with_upstream, web=True, config=config, detection="patterns")
+    assert not (running.data / "mitmweb.url").exists()
+    body = {"model": "configured-upstream", "messages": [{"role": "user", "content": "Say hello."}]}
+    answers: list[httpx.Response] = []
+    with named(running, "anna") as anna, named(running, "benn") as ben, running.client() as client:
+        assert anna.get("/flows", headers={"Cookie": ""}).status_code == 403
+        assert ben.put("/options", json={"intercept": "~q"}).status_code == 200
+        thread = threading.Thread(target=lambda: answers.append(client.post("/v1/chat/completions", json=body)))
+        thread.start()
+        flow = wait_for(lambda: next((flow for flow in ben.get("/flows").json() if flow["intercepted"]), None))
+        content = ben.get(f"/flows/{flow['id']}/request/content.data").text.replace("hello", "good evening")
+        assert anna.put(f"/flows/{flow['id']}", json={"request": {"content": content}}).status_code == 200
+        assert ben.post(f"/flows/{flow['id']}/resume").status_code == 200
+        thread.join(20)
+        first = wait_for(lambda: outcome_of(client, answers[0].headers["x-svc-request-id"]))
+        edit = client.get(f"/v1/receipts/{first['edit']}").json()
+        assert (edit["operation"], edit["operator"]) == ("edit", "anna")
+        assert ben.get("/flows").json()[0]["comment"].startswith(f"edited by anna: #{edit['sequence']} · ")
+    assert f"edited by anna, receipt {edit['sequence']}" in running.output()
+    check_signing_out(running)
+    check_guessing(running)
+
+
+def check_signing_out(running: Running) -> None:
+    """Once Anna signs out, her cookie opens nothing, and the connection that sends her changes is closed."""
+    with named(running, "anna") as anna, named(running, "benn") as ben:
+        cookies = "; ".join(f"{name}={value}" for name, value in anna.cookies.items())
+        assert 'data-operator="anna"' in anna.get("/").text
+        with updates(running, "") as refused, updates(running, cookies) as stream:
+            assert refused.readline().startswith(b"HTTP/1.1 403 ")
+            assert stream.readline().startswith(b"HTTP/1.1 101 ")
+            assert anna.post("/gateway/sign-out").status_code == 200
+            assert stream.read(), "read until the end of the connection"
+        for headers in ({}, {"Cookie": cookies}):
+            assert anna.get("/flows", headers=headers).status_code == 403
+        assert ben.get("/flows").status_code == 200
+
+
+@contextmanager
+def updates(running: Running, cookies: str) -> Iterator[BinaryIO]:
+    """The WebSocket of mitmweb's page, as the bytes that it sends."""
+    head = (
+        f"GET /updates HTTP/1.1\r\nHost: localhost:{running.web_port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        f"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nCookie: {cookies}\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", running.web_port), 20) as connection, connection.makefile("rb") as read:
+        connection.sendall(head.encode())
+        yield read
+
+
+def check_guessing(running: Running) -> None:
+    """After many wrong tokens from an address, the right one opens nothing; who has signed in may go on."""
+    with named(running, "anna") as anna, visitor(running) as other:
+        tries = [other.get("/flows", params={"token": f"guess {number}"}).status_code for number in range(25)]
+        assert set(tries[:10]) == {403}
+        assert tries[-1] == 429
+        right = {"Authorization": f"Bearer {'anna' * 8}"}
+        for refused in (other.get("/flows", headers=right), other.post("/", data={"token": "anna" * 8})):
+            assert (refused.status_code, refused.headers["retry-after"]) == (429, "60")
+        assert anna.get("/flows").status_code == 200
+    assert "guess" not in running.output()
+    assert "anna" * 8 not in running.output()
+
+
+@contextmanager
+def visitor(running: Running) -> Iterator[httpx.Client]:
+    """A client with a cookie against forgery."""
+    place = f"http://127.0.0.1:{running.web_port}"
+    with httpx.Client(base_url=place, trust_env=False, verify=PLAIN, timeout=30) as client:
+        client.cookies.set("_mitmproxy_xsrf", "of-the-tests")
+        client.headers["x-xsrftoken"] = "of-the-tests"
+        yield client
+
+
+@contextmanager
+def named(running: Running, name: str) -> Iterator[httpx.Client]:
+    """A client that signs in with a token of its own, in the form of the page."""
+    with visitor(running) as client:
+        wrong = client.post("/", data={"token": "x" * 32})
+        assert (wrong.status_code, "Wrong token" in wrong.text) == (403, True)
+        assert client.post("/", data={"token": name * 8}).status_code == 200
+        yield client
+
+
+def outcome_of(client: httpx.Client, request_id: str) -> dict[str, str] | None:
+    outcome: dict[str, str] | None = client.get(f"/v1/receipts/{request_id}").json().get("outcome")
+    return outcome

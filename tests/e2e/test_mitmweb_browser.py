@@ -146,10 +146,10 @@ def test_sent_requests_are_readable_and_nothing_private_is_anywhere(
     assert [private_in(each) for each in seen] == [[]] * len(seen)
     assert not private_in((upstream.seen + tls_upstream.seen).decode().replace("upstream-key-of-the-tests", ""))
     assert not [each for each in seen if "gateway.invalid" in each]
-    markers = [next((mark for mark in "🔒🛡⚠📄⛔" if mark in row), "") for row in listed]
-    assert markers[:2] == ["🔒", "🔒"]
-    assert markers[2] in {"🛡", "⚠"}
-    assert markers[3:] == ["📄", "📄", "📄", "⛔", "⛔"]
+    markers = [next((mark for mark in "✔✂⚠ℹ✖" if mark in row), "") for row in listed]
+    assert markers[:2] == ["✔", "✔"]
+    assert markers[2] in {"✂", "⚠"}
+    assert markers[3:] == ["ℹ", "ℹ", "ℹ", "✖", "✖"]
     said = [re.search(r"protected|answer \w+|answered|refused: \w+", row) for row in listed]
     words = [found[0] if found else "" for found in said]
     assert words[:2] == ["protected", "protected"]
@@ -189,6 +189,15 @@ def test_replay_says_in_the_page_that_it_is_not_possible(
     assert len(upstream.recorded) == 1
 
 
+def test_the_address_keeps_no_token_and_signing_out_asks_for_it_again(page: webdriver.Chrome, running: Running) -> None:
+    assert token_of(running) not in page.current_url
+    click(page, "Sign out")
+    field = wait_for(lambda: page.find_elements(By.NAME, "token"))[0]
+    assert "or the one in the address that the gateway shows" in shown(page, "Sign in")
+    field.send_keys(token_of(running), Keys.ENTER)
+    wait_for(lambda: page.find_elements(By.CSS_SELECTOR, ".main-menu"))
+
+
 def test_an_operator_edits_a_held_request_in_the_browser(
     page: webdriver.Chrome, running: Running, upstream: Upstream
 ) -> None:
@@ -205,10 +214,10 @@ def test_an_edit_in_the_browser_that_would_let_something_out(
     answer, flow = edit_in_browser(page, running, f"{NAME} asks: ")
     assert answer.status_code == 403
     assert not upstream.recorded
-    assert flow["marked"] == "⛔"
+    assert flow["marked"] == "✖"
     wait_for(lambda: not private_in(page.page_source))
     shown(page, "# found     PERSON at /messages/0/content, character 1")
-    picture(page, "refused-edit", 750)
+    picture(page, "refused-edit", 800)
 
 
 def edit_in_browser(page: webdriver.Chrome, running: Running, words: str) -> tuple[httpx.Response, Flow]:

@@ -114,6 +114,9 @@ class ReceiptReply(Reply):
     wire: str | SkipJsonSchema[None] = absent("The API that was called, such as `chat-completions`.")
     upstream: str | SkipJsonSchema[None] = absent("The configured upstream, or the host that the client chose.")
     model: str | SkipJsonSchema[None] = absent("Name of the model there.")
+    operator: str | SkipJsonSchema[None] = _for_operators(
+        "For `edit`: name of the operator's token, if it has one (`web_tokens`)."
+    )
     policy: PolicyRefReply
     engine: EngineReply
     route: RouteDecision = Field(description="Where the text was permitted to go.")

@@ -196,7 +196,7 @@ async def test_an_edit_needs_a_call_that_was_held(dispatcher: Dispatcher) -> Non
     assert isinstance(await opened(dispatcher, call("req_0e", {})), ForwardedRequest)
     for request_id in ("req_0e", "req_unknown"):
         with pytest.raises(Forbidden) as refused:
-            await dispatcher.edit(request_id, b"{}")
+            await dispatcher.edit(request_id, b"{}", "")
         assert refused.value.code == "edit_refused"
     dispatcher.fail("req_0e", "failed")
 
@@ -207,7 +207,7 @@ async def test_a_stream_is_restored_for_the_request_that_was_sent(dispatcher: Di
     assert entered.plan is not None
     assert entered.plan.guard.context.request == entered.body
     shorter = entered.body.replace(b"Write to", b"Ask")
-    edited = await dispatcher.edit("req_0f", shorter)
+    edited = await dispatcher.edit("req_0f", shorter, "")
     assert edited.plan is not None
     assert orjson.loads(edited.plan.guard.context.request) == orjson.loads(shorter)
     dispatcher.fail("req_0f", "failed")

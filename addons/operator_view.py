@@ -17,12 +17,13 @@ from gateway.errors import EditRefused, GatewayError
 from gateway.exchange.messages import Listener, NativeResponse
 from gateway.models import ReceiptRef
 
-PROTECTED = ":lock:"
+# Characters that also fonts without emoji have.
+PROTECTED = ":heavy_check_mark:"
 FLAGGED = ":warning:"
-GUARDED = ":shield:"
-REFUSED = ":no_entry:"
+GUARDED = ":scissors:"
+REFUSED = ":heavy_multiplication_x:"
 EDITED = ":pencil2:"
-METADATA = ":page_facing_up:"
+METADATA = ":information_source:"
 
 _GUARDED = {"flag": "flagged", "redact": "redacted", "replace": "withheld"}
 

@@ -73,7 +73,7 @@ async def test_an_entry_holds_nothing_of_the_call_itself_and_is_found_by_marker_
         assert entry.request.pretty_url == "https://not-shown.invalid/(not-shown)"
         assert (entry.request.method, entry.marked) == ("OTHER", REFUSED)
         assert entry.comment == "refused: forbidden · metadata only · req_01"
-        for wanted in ("~marked", "~marker no_entry", "~comment forbidden", "~comment req_01"):
+        for wanted in ("~marked", "~marker heavy_multiplication_x", "~comment forbidden", "~comment req_01"):
             assert flowfilter.match(wanted, entry)
         assert not flowfilter.match(f"~marker {METADATA.strip(':')}", entry)
 

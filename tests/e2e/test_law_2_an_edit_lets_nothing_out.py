@@ -128,7 +128,7 @@ def test_let_go_as_it_was(held: Held, running: Running) -> None:
     found = receipt(running, answer.headers["x-svc-request-id"])
     assert sha256(held.upstream.recorded[0].body).hexdigest() == found["protected_digest"]
     assert "edit" not in found["outcome"]
-    assert held.now()["marked"] == "🔒"
+    assert held.now()["marked"] == "✔"
 
 
 def test_a_harmless_edit_is_sent_and_has_its_own_receipt(held: Held, running: Running) -> None:
@@ -192,7 +192,7 @@ def refused(held: Held, running: Running, code: str = "edit_refused") -> None:
     flow = held.now()
     seen = everything(held.web, held.flow["id"])
     assert not held.upstream.recorded
-    assert (flow["marked"], flow["comment"].split(" · ")[0]) == ("⛔", f"refused: {code}")
+    assert (flow["marked"], flow["comment"].split(" · ")[0]) == ("✖", f"refused: {code}")
     assert (flow["response"]["status_code"], flow["modified"]) == (403, False)
     assert [flow["request"][name] for name in ("host", "port", "path")] == [
         held.flow["request"][name] for name in ("host", "port", "path")

@@ -122,7 +122,7 @@ def test_a_native_call_shows_its_metadata_alone(running: Running, path: str) -> 
     assert flow["response"]["status_code"] == 200
     assert (flow["request"]["contentLength"], flow["response"]["contentLength"]) == (0, 0)
     assert (flow["request"]["headers"], flow["response"]["headers"]) == ([], [])
-    assert (flow["marked"], told["view_name"]) == ("📄", "Protected")
+    assert (flow["marked"], told["view_name"]) == ("ℹ", "Protected")
     assert flow["comment"].endswith(answer.headers["x-svc-request-id"])
     note = answer.json().get("svc", answer.json())
     if "receipt" in note:
@@ -152,7 +152,7 @@ def test_a_refused_call_shows_its_metadata_alone(running: Running, name: str) ->
     assert flow["request"]["path"] == shown
     assert flow["request"]["method"] == method.replace("CANARY", "OTHER")
     assert flow["response"]["status_code"] == answer.status_code
-    assert (flow["marked"], flow["comment"].split(" · ")[0]) == ("⛔", f"refused: {code}")
+    assert (flow["marked"], flow["comment"].split(" · ")[0]) == ("✖", f"refused: {code}")
     assert f"# refused   {code}" in told["text"]
     assert "canary" not in json.dumps([flow, told])
 
@@ -167,7 +167,7 @@ def test_a_policy_that_blocks_leaves_its_receipt_in_the_list(running: Running, u
         answer = client.post("/v1/chat/completions", json=body)
         flow = flow_with(web, answer.json()["request_id"])
     assert answer.status_code == 403
-    assert (flow["marked"], flow["response"]["status_code"]) == ("⛔", 403)
+    assert (flow["marked"], flow["response"]["status_code"]) == ("✖", 403)
     assert not upstream.recorded
 
 
@@ -181,7 +181,7 @@ def test_a_redirect_ends_and_shows_what_the_upstream_said(running: Running, upst
         receipt = client.get(f"/v1/receipts/{answer.headers['x-svc-request-id']}").json()
         shown = web.get(f"/flows/{flow['id']}/request/content.data").content
     assert answer.status_code == 502
-    assert (flow["response"]["status_code"], flow["marked"]) == (status, "⛔")
+    assert (flow["response"]["status_code"], flow["marked"]) == (status, "✖")
     assert flow["comment"].startswith("answer stopped: upstream_invalid")
     assert shown == upstream.recorded[-1].body
     assert receipt["outcome"]["outcome"] == "upstream_error"
@@ -197,7 +197,7 @@ def test_an_answer_that_the_guard_changed_is_marked(running: Running, upstream: 
     with operator(running) as web:
         flow = flow_with(web, request_id)
         told = web.get(f"/flows/{flow['id']}/response/content/Auto.json").json()["text"]
-    assert flow["marked"] in {"🛡", "⚠"}
+    assert flow["marked"] in {"✂", "⚠"}
     assert flow["comment"].startswith("answer ")
     assert "placeholder_in_url" in told or "placeholder_in_markup" in told
     assert "*[EMAIL_ADDRESS_" in told

@@ -140,7 +140,9 @@ class RequestLog:
 
 
 def _of_caller(caller: Caller | None) -> dict[str, Any]:
-    return {} if caller is None else {"key_id": caller.key_id, "key_label": caller.label or None}
+    if caller is None:
+        return {}
+    return {"key_id": caller.key_id, "key_label": caller.label or None, "credential": caller.credential or None}
 
 
 def _of_receipt(receipt: ReceiptRef | None) -> dict[str, Any]:

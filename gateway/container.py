@@ -10,6 +10,7 @@ from typing import Self
 
 from gateway.auth.api_keys import KeyRing
 from gateway.auth.callers import Callers
+from gateway.auth.credential_digests import CredentialDigests
 from gateway.auth.credentials import KeySearch
 from gateway.auth.key_audit import KeyAudit
 from gateway.auth.quotas import Quotas
@@ -81,6 +82,7 @@ class Container:
             self.quotas,
             KeySearch.of(settings.api_key),
             _derived(key, b"caller"),
+            CredentialDigests(key),
         )
         patterns, models = (searches.patterns, searches.models) if searches else (builtin_detector(), None)
         self.engines, model_hash = open_engines(settings, patterns, models)

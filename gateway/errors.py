@@ -30,7 +30,7 @@ GatewayError
 A message says what went wrong, then what to do. It never repeats a rejected value, because the value may be private.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import ClassVar, Self
 
@@ -67,8 +67,9 @@ class GatewayError(Exception):
         self.retry_after = retry_after
         self.receipt: ReceiptRef | None = None
         self.caller: Caller | None = None
-        # For the receipt of the refusal.
+        # For the receipt of the refusal: the text in numbers, and who asked whom.
         self.refused: RefusedText | None = None
+        self.parties: Mapping[str, str] = {}
         self.hidden: Sequence[Entity] = ()
         self.kept: Sequence[Entity] = ()
 

@@ -186,7 +186,8 @@ class RefusedText(NamedTuple):
 class Caller:
     """The sender of a request: the id of its key, `client` or `operator`, and what the key is restricted to.
 
-    All callers without a credential share one id. `label` is the key's.
+    All callers without a credential share one id. `label` is the key's. `credential` is the digest of the provider's
+    credential that was sent in addition to a key, or in place of one.
     """
 
     key_id: str
@@ -194,6 +195,7 @@ class Caller:
     identified: bool = True
     grant: Grant = UNRESTRICTED
     label: str = ""
+    credential: str = ""
 
     @property
     def has_key(self) -> bool:

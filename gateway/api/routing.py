@@ -103,7 +103,8 @@ class NativeRoute(APIRoute):
         async def recorded(request: Request) -> Response:
             container = request.app.state.container
             request.state.request_id = current_request_id()
-            outcome = "cancelled"
+            wire = container.wires.serving(request.method, self.path)
+            outcome, wire_id = "cancelled", wire.id if wire is not None else ""
             try:
                 response = await strict(request, container)
                 outcome = "answered"
@@ -117,12 +118,12 @@ class NativeRoute(APIRoute):
                 # The routes of calls with text, whose refusals are recorded, have the names of their operations.
                 if self.name in OPERATIONS:
                     identify = partial(container.callers.identify, request.headers.raw, request.url.query)
-                    await container.records.refused(error, request.state.request_id, self.name, identify, code=outcome)
+                    request_id = request.state.request_id
+                    await container.records.refused(error, request_id, self.name, identify, code=outcome, wire=wire_id)
                 raise
             finally:
-                key_id = container.callers.key_id(request.headers.raw, request.url.query)
-                wire = container.wires.serving(request.method, self.path)
-                container.key_audit.note(key_id, wire.id if wire is not None else self.name, outcome)
+                who = container.callers.audited(request.headers.raw, request.url.query)
+                container.key_audit.note(who, wire_id or self.name, outcome, request.state.request_id)
 
         async def strict(request: Request, container: Container) -> Response:
             # The dispatcher in this process may have authenticated already. The rate limit counts a request once.

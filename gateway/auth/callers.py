@@ -1,17 +1,22 @@
 """Identifies the caller of a request: by its gateway key or, on the proxy, by the credential meant for the provider."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
 
 from gateway.auth.api_keys import KeyRing
+from gateway.auth.credential_digests import CredentialDigests
 from gateway.auth.credentials import PROVIDER_CREDENTIALS, KeySearch, refuse_repeated
 from gateway.auth.key_permissions import check_scope
 from gateway.auth.query_key import take_keys
 from gateway.auth.quotas import Quotas
 from gateway.auth.rate_limit import RateLimiter
+from gateway.auth.signatures import is_signature
 from gateway.errors import BadRequest, Unauthorized
 from gateway.http.types import Field
 from gateway.models import Caller, Scope
+
+_OWN_KEY = b"x-svc-key"
 
 
 class Callers:
@@ -21,13 +26,20 @@ class Callers:
     """
 
     def __init__(
-        self, keys: KeyRing, limits: RateLimiter, quotas: Quotas, key_search: KeySearch, digest_key: bytes
+        self,
+        keys: KeyRing,
+        limits: RateLimiter,
+        quotas: Quotas,
+        key_search: KeySearch,
+        digest_key: bytes,
+        credentials: CredentialDigests,
     ) -> None:
         self._keys = keys
         self._limits = limits
         self._quotas = quotas
         self._key_search = key_search
         self._digest_key = digest_key
+        self._credentials = credentials
 
     def authenticate(self, fields: Iterable[Field], query: str = "") -> Caller:
         """Identifies the caller and counts the request against the key's rate and quotas.
@@ -48,16 +60,36 @@ class Callers:
         The key is in `X-SVC-Key`, else where a provider's client puts its own: `Authorization: Bearer`, `x-api-key`,
         `api-key`, `x-goog-api-key` or the query's `key`. Raises Unauthorized.
         """
-        secret = _gateway_key({name.lower(): value.decode("utf-8", "surrogateescape") for name, value in fields}, query)
+        given = {name.lower(): value for name, value in fields}
+        secret = _gateway_key(given, query)
         if not secret:
             raise Unauthorized("Send a gateway key as `Authorization: Bearer …`, `X-SVC-Key` or your client's API key.")
-        return self._keys.authenticate(secret)
+        caller = self._keys.authenticate(secret)
+        credential = self._credential(given) if _OWN_KEY in given else ""
+        return replace(caller, credential=credential) if credential else caller
 
-    def key_id(self, fields: Iterable[Field], query: str = "", *, proxied: bool = False) -> str | None:
-        """Returns the id of the gateway key that a call was sent with: None without one, empty if it is not valid."""
-        given = {name.lower(): value.decode("utf-8", "surrogateescape") for name, value in fields}
-        secret = given.get(b"x-svc-key") if proxied else _gateway_key(given, query)
-        return self._keys.key_id(secret) if secret else None
+    def audited(self, fields: Iterable[Field], query: str = "", *, proxied: bool = False) -> tuple[str | None, str]:
+        """Returns the id of the key that a call was sent with, and the digest of the provider's credential.
+
+        The id is None without a key, and empty if it is not valid. That of a proxy client without a gateway key is of
+        its credential.
+        """
+        given = {name.lower(): value for name, value in fields}
+        secret = _shown(given[_OWN_KEY]) if _OWN_KEY in given else ""
+        credential = self._credential(given) if proxied or secret else ""
+        if proxied and not secret:
+            return ("" if self._key_search.in_fields(given.items()) else self._proxy_id(given)), credential
+        secret = secret or _gateway_key(given, query)
+        return (self._keys.key_id(secret) if secret else None), credential
+
+    def _credential(self, given: Mapping[bytes, bytes]) -> str:
+        """Returns the digest of the provider's credential in a call; a gateway key is none."""
+        return self._credentials.of_call({name: given[name] for name in self._own_credentials(given)})
+
+    def _proxy_id(self, given: Mapping[bytes, bytes]) -> str:
+        # A signature is another one for each request.
+        sent = [given[name] for name in sorted(PROVIDER_CREDENTIALS) if name in given and not is_signature(given[name])]
+        return "proxy_" + sha256(self._digest_key + b"\n".join(sent)).hexdigest()[:16]
 
     def authenticate_proxied(self, path: str, fields: Sequence[Field]) -> Caller:
         """Identifies a proxy client, and counts the request as `authenticate` does if it sends a gateway key.
@@ -66,7 +98,7 @@ class Callers:
         """
         caller = self.identify_proxied(path, fields)
         check_scope(caller, Scope.CHAT)
-        if any(name.lower() == b"x-svc-key" for name, _ in fields):
+        if any(name.lower() == _OWN_KEY for name, _ in fields):
             self._count(caller)
         return caller
 
@@ -78,15 +110,14 @@ class Callers:
         repeated credential.
         """
         refuse_repeated(fields)
-        others = [(name, value) for name, value in fields if name.lower() != b"x-svc-key"]
+        others = [(name, value) for name, value in fields if name.lower() != _OWN_KEY]
         if self._key_search.in_fields([(path.encode("utf-8", "surrogateescape"), b""), *others]):
             raise Unauthorized("A gateway key was sent outside `X-SVC-Key`, where the provider would read it.")
         given = {name.lower(): value for name, value in fields}
-        if b"x-svc-key" in given:
-            return self.identify([(b"x-svc-key", given[b"x-svc-key"])])
-        sent = [given[name] for name in sorted(PROVIDER_CREDENTIALS) if name in given]
-        key_id = "proxy_" + sha256(self._digest_key + b"\n".join(sent)).hexdigest()[:16]
-        return Caller(key_id, Scope.CLIENT, identified=any(sent))
+        if _OWN_KEY in given:
+            return self.identify(fields)
+        sent = any(given.get(name) for name in PROVIDER_CREDENTIALS)
+        return Caller(self._proxy_id(given), Scope.CLIENT, identified=sent, credential=self._credential(given))
 
     def own_credentials(self, fields: Sequence[Field]) -> frozenset[bytes]:
         """Returns the headers with the client's own credentials for the upstream, if `X-SVC-Key` has the gateway key.
@@ -94,8 +125,9 @@ class Callers:
         A gateway key sent there by mistake does not count, so it never reaches the upstream.
         """
         given = {name.lower(): value for name, value in fields}
-        if b"x-svc-key" not in given:
-            return frozenset()
+        return self._own_credentials(given) if _OWN_KEY in given else frozenset()
+
+    def _own_credentials(self, given: Mapping[bytes, bytes]) -> frozenset[bytes]:
         return frozenset(
             name for name in PROVIDER_CREDENTIALS & given.keys() if not self._key_search.in_bytes(given[name])
         )
@@ -106,11 +138,15 @@ class Callers:
             raise BadRequest("A gateway key was sent in a header that goes to the upstream; send it as `X-SVC-Key`.")
 
 
-def _gateway_key(given: Mapping[bytes, str], query: str) -> str | None:
-    if b"x-svc-key" in given:
-        return given[b"x-svc-key"]
-    scheme, _, value = given.get(b"authorization", "").partition(" ")
-    found = [value.strip() if scheme.lower() == "bearer" else ""]
-    found += [given.get(name, "") for name in (b"x-api-key", b"api-key", b"x-goog-api-key")]
-    found += [key.decode("utf-8", "surrogateescape") for key in take_keys(query)[1]]
-    return next(filter(None, found), None)
+def _gateway_key(given: Mapping[bytes, bytes], query: str) -> str:
+    """Returns the gateway key of a call; empty without one."""
+    if _OWN_KEY in given:
+        return _shown(given[_OWN_KEY])
+    scheme, _, value = given.get(b"authorization", b"").partition(b" ")
+    found = [value.strip() if scheme.lower() == b"bearer" else b""]
+    found += [given.get(name, b"") for name in (b"x-api-key", b"api-key", b"x-goog-api-key")]
+    return _shown(next(filter(None, [*found, *take_keys(query)[1]]), b""))
+
+
+def _shown(value: bytes) -> str:
+    return value.decode("utf-8", "surrogateescape")

@@ -1,4 +1,6 @@
-"""Records what keys were used for: which call, with what outcome, how often in each minute. Never the key.
+"""Records what keys and providers' credentials were used for: which call, with what outcome, how often in each minute.
+
+Never the key or the credential, but an id and a digest.
 
 Uses are counted in memory and written in groups, off the path of requests. A crash loses those of the last second.
 """
@@ -22,29 +24,35 @@ class KeyAudit:
     def __init__(self, store: Store, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._store = store
         self._clock = clock
-        self._unwritten: Counter[tuple[str, str, str, str]] = Counter()
+        self._unwritten: Counter[tuple[str, str, str, str, str]] = Counter()
+        self._last: dict[tuple[str, str, str, str, str], str] = {}
 
-    def note(self, key_id: str | None, call: str, outcome: str) -> None:
-        """Counts a use. `key_id` is empty for a key that is not valid, None without a key: then nothing is counted.
+    def note(self, who: tuple[str | None, str], call: str, outcome: str, request_id: str = "") -> None:
+        """Counts a use. `who` is the id of the key and the digest of the provider's credential (`Callers.audited`).
 
-        `call` and `outcome` are words of the gateway's own, never of the client's.
+        The id is empty for a key that is not valid, None without a key: then nothing is counted. `call` and `outcome`
+        are words of the gateway's own, never of the client's.
         """
+        key_id, credential = who
         if key_id is None:
             return
-        use = (_minute(self._clock()), key_id, call, outcome)
+        use = (_minute(self._clock()), key_id, call, outcome, credential)
         if use in self._unwritten or len(self._unwritten) < _MOST_UNWRITTEN:
             self._unwritten[use] += 1
+            self._last[use] = request_id
 
     async def write(self) -> None:
         """Writes what was counted since the last time. Raises Unavailable; then it is written the next time."""
         if not self._unwritten:
             return
         counted, self._unwritten = self._unwritten, Counter()
-        rows = [KeyCallRow(*use, count) for use, count in counted.items()]
+        last, self._last = self._last, {}
+        rows = [KeyCallRow(*use[:4], count, use[4], last[use]) for use, count in counted.items()]
         try:
             await self._store.write(lambda stored: stored.keys.count_calls(rows))
         except Exception:  # Cancelled writes are made all the same.
             self._unwritten.update(counted)
+            self._last = last | self._last
             raise
 
     async def forget(self) -> None:
@@ -61,9 +69,11 @@ def read_uses(stored: Repositories, limit: int, offset: int) -> tuple[list[dict[
             "time": row.minute.replace("Z", ":00Z"),
             "key_id": row.key_id or None,
             "label": label,
+            "credential": row.credential or None,
             "call": row.call,
             "outcome": row.outcome,
             "count": row.amount,
+            "request_id": row.request_id or None,
         }
         for row, label in rows
     ]

@@ -16,11 +16,14 @@ _MESSAGE = (
 )
 
 
+def is_signature(authorization: bytes) -> bool:
+    """Tells whether a value of `Authorization` is a signature."""
+    return authorization.strip().lower().startswith(_SCHEMES)
+
+
 def refuse_signed(fields: Iterable[Field], query: str) -> None:
     """Raises BadRequest (`signature_not_supported`) for a request that is signed in a header or in its query."""
-    signed = any(
-        name.lower() == b"authorization" and value.strip().lower().startswith(_SCHEMES) for name, value in fields
-    )
+    signed = any(name.lower() == b"authorization" and is_signature(value) for name, value in fields)
     if not signed and query:
         names = (unquote_plus(part.partition("=")[0]).lower() for part in query.split("&"))
         signed = any(name in _PARAMETERS for name in names)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from errno import EBADF, EDQUOT, EFBIG, ENOSPC, EPIPE
+from getpass import getpass
 from typing import Any
 
 from gateway.config.settings import Settings, SettingsError
@@ -90,6 +91,19 @@ def read_stdin(param: str) -> str:
         return sys.stdin.buffer.read().decode() if sys.stdin is not None else ""
     except UnicodeDecodeError:
         raise BadRequest(f"The {param} is not UTF-8 text.", param=param) from None
+
+
+def read_hidden(name: str, longest: int) -> str:
+    """Reads a value from the terminal, which does not show it, or from standard input. Raises BadRequest."""
+    try:
+        is_terminal = sys.stdin is not None and sys.stdin.isatty()
+        value = getpass(f"{name.capitalize()}: ") if is_terminal else read_stdin(name)
+    except EOFError:
+        value = ""
+    value = value.rstrip("\r\n")
+    if not 0 < len(value) <= longest:
+        raise BadRequest(f"Give the {name} on standard input; it has at most {longest} characters.", param=name)
+    return value
 
 
 def add_page(parser: argparse.ArgumentParser, default: int) -> None:

@@ -1,9 +1,9 @@
-"""`run_proxy.py keys create | list | rotate | audit | revoke`: manages the API keys in the store."""
+"""`run_proxy.py keys create | list | rotate | audit | digest | revoke`: manages the API keys in the store."""
 
 import argparse
 import asyncio
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import closing
 from datetime import datetime, timedelta
 from typing import Any
@@ -13,14 +13,15 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from gateway.auth.api_keys import KeyRecord, KeyRing
+from gateway.auth.credential_digests import LONGEST_CREDENTIAL, CredentialDigests
 from gateway.auth.key_audit import read_uses
 from gateway.auth.key_permissions import grant_of, scope_words
 from gateway.auth.quotas import quota_words
-from gateway.cli.console import CommandLine, add_page, argument, flush_output, print_json, report
+from gateway.cli.console import CommandLine, add_page, argument, flush_output, print_json, read_hidden, report
 from gateway.cli.policy_lookup import open_registry
 from gateway.cli.receipt_log import open_log
 from gateway.cli.store_commands import check_not_lost, finish_reader
-from gateway.config.installation_key import rotate_installation_key
+from gateway.config.installation_key import installation_key, rotate_installation_key
 from gateway.config.settings import Settings, SettingsError
 from gateway.models import Scope
 from gateway.receipt_log.signing_key import rotate_signing_key
@@ -72,9 +73,12 @@ def add_commands(line: CommandLine) -> None:
 
     line.finish(rotate, rotate_one)
 
-    audit = actions.add_parser("audit", help="show what keys were used for, newest first")
+    audit = actions.add_parser("audit", help="show what keys and providers' credentials were used for, newest first")
     add_page(audit, 50)
     finish_reader(line, audit, _audit)
+
+    digest = actions.add_parser("digest", help="show the digest of a provider's credential, read from standard input")
+    finish_reader(line, digest, _digest)
 
     revoke = actions.add_parser("revoke", help="revoke a key for good; a running gateway notices within a second")
     revoke.add_argument("key_id")
@@ -161,15 +165,32 @@ def _audit(store: ReadOnlyStore, _: Settings, options: argparse.Namespace) -> in
     if options.json:
         print_json(uses)
         return 0
-    names = ("Time (UTC)", "Key", "Label", "Call", "Outcome", "Count")
-    table = Table(*(Column(name, overflow="fold") for name in names), box=None, padding=(0, 1, 0, 0))
+    # The id of a key or a credential stays in one line.
+    widths = {"Time (UTC)": 16, "Key": 21, "Call": None, "Outcome": None, "Count": 5}
+    columns = (Column(name, width=width, overflow="fold") for name, width in widths.items())
+    table = Table(*columns, box=None, padding=(0, 1, 0, 0))
     for use in uses:
-        label = Text(use["label"] or "")
-        table.add_row(
-            use["time"][:16], use["key_id"] or "(invalid)", label, use["call"], use["outcome"], str(use["count"])
-        )
+        time = use["time"][:16].replace("T", " ")
+        table.add_row(time, Text("\n".join(_user(use))), use["call"], use["outcome"], str(use["count"]))
     Console().print(table)
     return 0
+
+
+def _user(use: dict[str, Any]) -> Iterator[str]:
+    """Yields the lines that name a key, and the digest of the provider's credential."""
+    key_id, credential = use["key_id"], use["credential"]
+    if key_id is None or not key_id.startswith("proxy_"):
+        yield key_id or "(invalid)"
+    elif not credential:
+        yield "(no credential)"
+    yield from filter(None, (use["label"], credential))
+
+
+def _digest(_: ReadOnlyStore, settings: Settings, options: argparse.Namespace) -> int:
+    with argument():
+        credential = read_hidden("credential", LONGEST_CREDENTIAL)
+    digest = CredentialDigests(installation_key(settings, used=True)).digest(credential.encode())
+    return report(options, {"credential": digest}, digest)
 
 
 async def _revoke(keys: KeyRing, options: argparse.Namespace, settings: Settings) -> None:

@@ -1,19 +1,16 @@
 """`run_proxy.py receipts list` and `receipts find`: pages of receipts, as JSON or as a table."""
 
 import argparse
-import sys
 from collections.abc import Iterator, Mapping, Sequence
-from getpass import getpass
 from typing import Any
 
 from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from gateway.cli.console import argument, print_json, read_stdin
+from gateway.cli.console import argument, print_json, read_hidden
 from gateway.config.installation_key import installation_key
 from gateway.config.settings import Settings
-from gateway.errors import BadRequest
 from gateway.protection.value_digests import LONGEST_VALUE, MOST_VALUES, ValueDigests
 from gateway.receipt_log.value_search import find_receipts
 from gateway.receipts.records import Receipt
@@ -35,7 +32,7 @@ def list_receipts(store: ReadOnlyStore, _: Settings, options: argparse.Namespace
 def find_by_value(store: ReadOnlyStore, settings: Settings, options: argparse.Namespace) -> int:
     """Prints a page of the receipts of a value, as `POST /v1/receipt-search` returns it."""
     with argument():
-        value = _read_value()
+        value = read_hidden("value", LONGEST_VALUE)
     sought = ValueDigests(installation_key(settings, used=True)).sought(value)
     limit, offset = options.limit, options.offset
     found = store.read(lambda stored: find_receipts(stored.receipts, sought, limit, offset))
@@ -43,19 +40,6 @@ def find_by_value(store: ReadOnlyStore, settings: Settings, options: argparse.Na
     if not (found.complete or options.json):
         print(_INCOMPLETE)
     return 0
-
-
-def _read_value() -> str:
-    """Reads the value from the terminal, which does not show it, or from standard input. Raises BadRequest."""
-    try:
-        value = getpass("Value: ") if sys.stdin is not None and sys.stdin.isatty() else read_stdin("value")
-    except EOFError:
-        value = ""
-    value = value.rstrip("\r\n")
-    if not 0 < len(value) <= LONGEST_VALUE:
-        message = f"Give the value on standard input; it has at most {LONGEST_VALUE} characters."
-        raise BadRequest(message, param="value")
-    return value
 
 
 def _print_page(rows: Sequence[Mapping[str, Any]], total: int, options: argparse.Namespace, **more: bool) -> None:

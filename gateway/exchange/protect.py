@@ -9,7 +9,7 @@ from time import monotonic
 from gateway.assessment import Assessment, assess
 from gateway.auth.key_permissions import permitted_policy
 from gateway.auth.quotas import Quotas
-from gateway.errors import BadRequest, NotFound
+from gateway.errors import BadRequest, GatewayError, NotFound
 from gateway.exchange.destination import Destination
 from gateway.exchange.earlier_answers import EarlierAnswers
 from gateway.exchange.header_policy import HeadSearch
@@ -65,6 +65,14 @@ class Protection:
 
         Raises GatewayError for everything that must not be forwarded.
         """
+        try:
+            await self._protect(exchange)
+        except GatewayError as error:
+            # Nothing has found the name of the model to be free of private text.
+            error.parties = {name: value for name, value in exchange.parties.items() if name != "model"}
+            raise
+
+    async def _protect(self, exchange: Exchange) -> None:
         conversation = self._read(exchange)
         self._begin_session(exchange, conversation)
         with described(conversation, exchange.policy, self.protector.types):

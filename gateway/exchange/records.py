@@ -88,7 +88,7 @@ class Records:
             tokens_input=protected.tokens[0],
             tokens_external=protected.tokens[1] if crossed else 0,
             protected_digest=sha256(content).hexdigest(),
-            parties=asked or parties(api_key_id=caller.key_id),
+            parties=asked or parties(api_key_id=caller.key_id, credential=caller.credential),
         )
         digests = partial(self.value_digests.digests, tuple(protected.values))
         return await self.receipts.append(draft, caller.key_id, digests)
@@ -120,21 +120,24 @@ class Records:
         identify: Callable[[], Caller],
         *,
         code: str = "internal_error",
+        wire: str = "",
     ) -> None:
         """Records a request that ended with `error`, unless it has a receipt; a GatewayError then names it.
 
         Unauthenticated requests leave no receipt; neither does any request while the log is unwritable. Of requests
         beyond the rate of their key, one in a minute does, or a loop would fill the disk. `code` describes an error
-        that is no GatewayError.
+        that is no GatewayError. `wire` is the id of the wire that was called, if any.
         """
         if isinstance(error, GatewayError):
             if error.receipt is not None or isinstance(error, Unauthorized):
                 return
             code = error.code
         try:
-            owner = identify().key_id
+            caller = identify()
+            owner = caller.key_id
             if code != "rate_limited" or self._is_due(owner):
-                receipt = await self.receipts.append(self._draft_refused(error, request_id, operation, owner), owner)
+                draft = self._draft_refused(error, request_id, operation, caller, wire)
+                receipt = await self.receipts.append(draft, owner)
                 is_cancelled = isinstance(error, asyncio.CancelledError)
                 outcome = OutcomeDraft("cancelled") if is_cancelled else OutcomeDraft("refused", code=code)
                 self.receipts.append_outcome(request_id, outcome, owner)
@@ -164,8 +167,10 @@ class Records:
         draft = OutcomeDraft(outcome, status, tokens, _guard_counts(exchange.verdict), exchange.edit, code, size, took)
         self.receipts.append_outcome(exchange.request_id, draft, exchange.caller.key_id)
 
-    def _draft_refused(self, error: BaseException, request_id: str, operation: str, owner: str) -> ReceiptDraft:
-        refused = error.refused if isinstance(error, GatewayError) else None
+    def _draft_refused(
+        self, error: BaseException, request_id: str, operation: str, caller: Caller, wire: str
+    ) -> ReceiptDraft:
+        refused, known = (error.refused, error.parties) if isinstance(error, GatewayError) else (None, {})
         if refused is None:
             refused = RefusedText(self.default_policy(), 0, {}, RiskLevel.NONE)
         return ReceiptDraft(
@@ -178,7 +183,7 @@ class Records:
             risk_level=refused.risk.value,
             entity_counts=refused.entity_counts,
             tokens_input=refused.tokens,
-            parties=parties(api_key_id=owner),
+            parties={**parties(api_key_id=caller.key_id, credential=caller.credential, wire=wire), **known},
         )
 
     def _is_due(self, key_id: str) -> bool:

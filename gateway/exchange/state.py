@@ -71,6 +71,7 @@ class Exchange:
         destination = self.destination
         return parties(
             api_key_id=self.caller.key_id,
+            credential=self.caller.credential,
             wire=self.wire.id,
             upstream=destination.provider or destination.surface,
             model=destination.model,

@@ -35,6 +35,7 @@ _TYPE = re.compile(r"[A-Z0-9_]{1,64}")
 # The members that say who asked whom, each only where it is known.
 PARTIES = {
     "api_key_id": re.compile(r"[a-z]{1,16}_[a-z0-9]{1,64}"),
+    "credential": re.compile(r"cred_[0-9a-f]{16}"),
     "wire": re.compile(r"[a-z][a-z0-9-]{0,31}"),
     "upstream": re.compile(r"[A-Za-z0-9\[][A-Za-z0-9_.:\]-]{0,254}"),
     "model": re.compile(r"[A-Za-z0-9_@][A-Za-z0-9_.:/@+-]{0,127}"),

@@ -5,6 +5,7 @@ Keeps the exchanges that wait for their answers.
 
 import asyncio
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from starlette.types import ASGIApp
@@ -46,7 +47,7 @@ class Dispatcher:
             outcome = error.code
             raise
         finally:
-            self._audit.note(self._callers.key_id([field]), "proxy", outcome)
+            self._audit.note(self._callers.audited([field]), "proxy", outcome)
 
     async def check_head(self, call: Call) -> str:
         try:
@@ -145,16 +146,18 @@ class Dispatcher:
 
     def _note(self, call: Call, outcome: str, caller: Caller | None = None) -> None:
         """Records the use of a key. Native routes record it themselves."""
+        who: tuple[str | None, str]
         if caller is not None:
-            key_id = caller.key_id if caller.has_key else None
+            who = caller.key_id, caller.credential
         else:
             query = call.path.partition("?")[2]
-            key_id = self._callers.key_id(call.fields, query, proxied=call.listener is Listener.PROXY)
-        self._audit.note(key_id, call.wire or "other", outcome)
+            who = self._callers.audited(call.fields, query, proxied=call.listener is Listener.PROXY)
+        self._audit.note(who, call.wire or "other", outcome, call.request_id)
 
     async def _record_refused(self, call: Call, error: Exception | asyncio.CancelledError) -> None:
         operation = "chat" if call.wire else "other"
-        await self._records.refused(error, call.request_id, operation, lambda: self._admission.caller_of(call))
+        identify = partial(self._admission.caller_of, call)
+        await self._records.refused(error, call.request_id, operation, identify, wire=call.wire)
 
     async def close(self, request_id: str, status: int, body: bytes) -> tuple[bytes, dict[str, Any] | None]:
         exchange = self._exchanges.pop(request_id, None)

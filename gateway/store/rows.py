@@ -40,13 +40,18 @@ class KeyUseRow(NamedTuple):
 
 
 class KeyCallRow(NamedTuple):
-    """How often a key made a call with an outcome in a minute (`2026-01-02T03:04Z`). No id for invalid keys."""
+    """How often a key made a call with an outcome in a minute (`2026-01-02T03:04Z`). No id for invalid keys.
+
+    `credential` is the digest of the provider's credential, if one was sent, and `request_id` that of the last request.
+    """
 
     minute: str
     key_id: str
     call: str
     outcome: str
     amount: int
+    credential: str = ""
+    request_id: str = ""
 
 
 class SessionRow(NamedTuple):

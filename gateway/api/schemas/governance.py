@@ -81,11 +81,15 @@ class KeyUseReply(Reply):
     """How often a key made a call with an outcome, in one minute."""
 
     time: Annotated[str, Field(json_schema_extra={"format": "date-time"}, description="Start of the minute.")]
-    key_id: str | None = Field(description="Null for keys that are not valid.")
+    key_id: str | None = Field(
+        description="Null for keys that are not valid; `proxy_…` for proxy clients without a gateway key."
+    )
     label: str | None = Field(description="Null for keys that are not in the database.")
+    credential: str | None = Field(description="Digest of the provider's credential, if the client sent one.")
     call: str = Field(description="The operation or wire; `other` for any other call.")
     outcome: str = Field(description="`answered`, `forwarded`, `dropped`, `cancelled`, or the code of the error.")
     count: Count
+    request_id: str | None = Field(description="Id of the last of these requests.")
 
 
 class KeyUseListReply(Page[KeyUseReply]):

@@ -109,8 +109,9 @@ class ReceiptReply(Reply):
     created_at: Time
     amends: RequestId | SkipJsonSchema[None] = absent("For `edit`: id of the request that an operator edited.")
     api_key_id: str | SkipJsonSchema[None] = absent(
-        "Id of the gateway key; `proxy_…` is a digest of the credential that a proxy client sent to its provider."
+        "Id of the gateway key; `proxy_…` stands for a proxy client without one."
     )
+    credential: str | SkipJsonSchema[None] = absent("Keyed digest of the provider's credential that the client sent.")
     wire: str | SkipJsonSchema[None] = absent("The API that was called, such as `chat-completions`.")
     upstream: str | SkipJsonSchema[None] = absent("The configured upstream, or the host that the client chose.")
     model: str | SkipJsonSchema[None] = absent("Name of the model there.")

@@ -98,25 +98,30 @@ class Keys:
     def count_calls(self, rows: Sequence[KeyCallRow]) -> None:
         """Adds to the counts of calls, in one round trip. Changes no `revision`."""
         self._conn.executemany(
-            "INSERT INTO key_calls VALUES (?, ?, ?, ?, ?) "
-            f"ON CONFLICT DO UPDATE SET count = min(count + excluded.count, {LARGEST_NUMBER})",
+            "INSERT INTO key_calls VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE "
+            f"SET count = min(count + excluded.count, {LARGEST_NUMBER}), request_id = excluded.request_id",
             rows,
         )
 
     def calls(self, limit: int, offset: int) -> tuple[list[tuple[KeyCallRow, str | None]], int]:
         """A page of calls with the label of each key, newest first, and how many there are in all."""
-        order = "c.minute DESC, c.key_id, c.call, c.outcome"
+        order = "c.minute DESC, c.key_id, c.credential, c.call, c.outcome"
         query = f"SELECT c.*, label FROM key_calls c LEFT JOIN keys USING (key_id) ORDER BY {order} LIMIT ? OFFSET ?"
         rows = self._conn.execute(query, [limit, offset])
         total = self._conn.execute("SELECT count(*) FROM key_calls").fetchone()[0]
         return [(KeyCallRow(*row[:-1]), row[-1]) for row in rows], total
 
     def forget_calls(self, before: str, most: int) -> None:
-        """Deletes the calls of minutes before `before`, and the oldest ones beyond about `most`."""
-        oldest = "SELECT minute FROM key_calls ORDER BY minute DESC LIMIT 1 OFFSET ?"
-        self._conn.execute(
-            f"DELETE FROM key_calls WHERE minute < ? OR minute <= coalesce(({oldest}), '')", [before, most]
-        )
+        """Deletes the calls of minutes before `before`, and the oldest ones beyond about `most`.
+
+        Counts those without a valid gateway key apart, so that no stranger can have the others deleted.
+        """
+        for which in ("key_id = '' OR key_id GLOB 'proxy_*'", "NOT (key_id = '' OR key_id GLOB 'proxy_*')"):
+            oldest = f"SELECT minute FROM key_calls WHERE {which} ORDER BY minute DESC LIMIT 1 OFFSET ?"
+            self._conn.execute(
+                f"DELETE FROM key_calls WHERE ({which}) AND (minute < ? OR minute <= coalesce(({oldest}), ''))",
+                [before, most],
+            )
 
     def _count_change(self) -> None:
         self._conn.execute("UPDATE keys_revision SET revision = revision + 1")

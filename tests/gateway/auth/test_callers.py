@@ -4,6 +4,7 @@ import pytest
 
 from gateway.auth.api_keys import KeyRing
 from gateway.auth.callers import Callers
+from gateway.auth.credential_digests import CredentialDigests
 from gateway.auth.credentials import KeySearch
 from gateway.auth.key_permissions import grant_of
 from gateway.auth.quotas import Quotas
@@ -21,7 +22,7 @@ def ring(store: Store) -> KeyRing:
 
 @pytest.fixture
 def callers(ring: KeyRing, store: Store) -> Callers:
-    return Callers(ring, RateLimiter(0), Quotas(store), KeySearch(), b"d" * 32)
+    return Callers(ring, RateLimiter(0), Quotas(store), KeySearch(), b"d" * 32, CredentialDigests(b"k" * 32))
 
 
 def bearer(secret: str) -> list[Field]:
@@ -69,10 +70,25 @@ async def test_a_proxy_client_needs_the_scope_only_with_a_gateway_key(ring: KeyR
 
 async def test_a_call_has_the_id_of_its_key(ring: KeyRing, callers: Callers) -> None:
     secret, record = await ring.create("laptop", Scope.CLIENT)
-    assert callers.key_id(bearer(secret)) == record.key_id
-    assert callers.key_id([], f"key={secret}") == record.key_id
-    assert callers.key_id(bearer("svck_wrong")) == ""
-    assert callers.key_id(bearer("x" * 1000)) == ""
-    assert callers.key_id([]) is None
-    assert callers.key_id(ours(secret), proxied=True) == record.key_id
-    assert callers.key_id(bearer("of-the-provider"), proxied=True) is None
+    digest = CredentialDigests(b"k" * 32).digest(b"of-the-provider")
+    assert callers.audited(bearer(secret)) == (record.key_id, "")
+    assert callers.audited([], f"key={secret}") == (record.key_id, "")
+    assert callers.audited(bearer("svck_wrong")) == ("", "")
+    assert callers.audited(bearer("x" * 1000)) == ("", "")
+    assert callers.audited([]) == (None, "")
+    assert callers.audited(ours(secret)) == callers.audited(ours(secret), proxied=True) == (record.key_id, digest)
+    assert callers.audited(ours("svck_wrong"), proxied=True) == ("", digest)
+    assert callers.audited(bearer("svck_wrong"), proxied=True) == ("", "")
+
+
+async def test_a_proxy_client_is_known_by_its_credential(ring: KeyRing, callers: Callers) -> None:
+    secret, record = await ring.create("laptop", Scope.CLIENT)
+    digest = CredentialDigests(b"k" * 32).digest(b"of-the-provider")
+    provider, both = callers.identify_proxied("/v1/x", bearer("of-the-provider")), ours(secret)
+    assert callers.audited(bearer("of-the-provider"), proxied=True) == (provider.key_id, provider.credential)
+    assert (provider.key_id[:6], provider.credential) == ("proxy_", digest)
+    for caller in (callers.identify_proxied("/v1/x", both), callers.identify(both)):
+        assert (caller.key_id, caller.label, caller.credential) == (record.key_id, "laptop", digest)
+    anonymous = callers.identify_proxied("/v1/x", [])
+    signed = [(b"authorization", b"AWS4-HMAC-SHA256 Credential=a, Signature=b")]
+    assert callers.audited([], proxied=True) == callers.audited(signed, proxied=True) == (anonymous.key_id, "")

@@ -31,36 +31,50 @@ async def test_uses_are_counted_by_minute_and_written_in_groups(store: Store) ->
     clock = Clock()
     audit = KeyAudit(store, clock=clock)
     for _ in range(3):
-        audit.note(record.key_id, "protect", "answered")
-    audit.note("", "protect", "unauthorized")
-    audit.note(None, "protect", "unauthorized")
+        audit.note((record.key_id, ""), "protect", "answered")
+    audit.note(("", ""), "protect", "unauthorized")
+    audit.note((None, ""), "protect", "unauthorized")
     assert await uses(store) == []
     await audit.write()
     clock.now += timedelta(seconds=1)
-    audit.note("key_environment", "usage", "answered")
+    audit.note(("key_environment", ""), "usage", "answered")
     await audit.write()
-    audit.note("key_environment", "usage", "answered")
+    audit.note(("key_environment", ""), "usage", "answered")
     await audit.write()
     page, total = await store.read(lambda stored: read_uses(stored, 1, 2))
     assert ([use["label"] for use in page], total) == (["laptop"], 3)
     assert await uses(store) == [
-        ("2026-01-02T03:05:00Z", "key_environment", None, "usage", "answered", 2),
-        ("2026-01-02T03:04:00Z", None, None, "protect", "unauthorized", 1),
-        ("2026-01-02T03:04:00Z", record.key_id, "laptop", "protect", "answered", 3),
+        ("2026-01-02T03:05:00Z", "key_environment", None, None, "usage", "answered", 2, None),
+        ("2026-01-02T03:04:00Z", None, None, None, "protect", "unauthorized", 1, None),
+        ("2026-01-02T03:04:00Z", record.key_id, "laptop", None, "protect", "answered", 3, None),
+    ]
+
+
+async def test_an_entry_has_the_credential_and_its_last_request(store: Store) -> None:
+    audit = KeyAudit(store, clock=Clock())
+    for credential, request_id in (("cred_a", "req_1"), ("cred_b", "req_2"), ("cred_a", "req_3")):
+        audit.note(("proxy_a", credential), "messages", "forwarded", request_id)
+    await audit.write()
+    audit.note(("proxy_a", "cred_b"), "messages", "forwarded", "req_4")
+    await audit.write()
+    who = ("2026-01-02T03:04:00Z", "proxy_a", None)
+    assert await uses(store) == [
+        (*who, "cred_a", "messages", "forwarded", 2, "req_3"),
+        (*who, "cred_b", "messages", "forwarded", 2, "req_4"),
     ]
 
 
 async def test_uses_that_could_not_be_written_are_written_later(data_dir: Path) -> None:
     store = open_store(data_dir)
     audit = KeyAudit(store, clock=Clock())
-    audit.note("key_a", "protect", "answered")
+    audit.note(("key_a", ""), "protect", "answered", "req_1")
     store.close()
     with pytest.raises(Unavailable):
         await audit.write()
-    audit.note("key_a", "protect", "answered")
+    audit.note(("key_a", ""), "protect", "answered", "req_2")
     audit._store = open_store(data_dir)
     await audit.write()
-    assert [use[-1] for use in await uses(audit._store)] == [2]
+    assert [use[-2:] for use in await uses(audit._store)] == [(2, "req_2")]
     audit._store.close()
 
 
@@ -71,14 +85,14 @@ async def test_old_uses_are_forgotten_and_so_are_the_oldest_of_too_many(
     clock = Clock()
     audit = KeyAudit(store, clock=clock)
     for _ in range(3):
-        audit.note("key_a", "protect", "answered")
+        audit.note(("key_a", ""), "protect", "answered")
         await audit.write()
         clock.now += timedelta(days=40)
     await audit.forget()
     assert [use[0] for use in await uses(store)] == ["2026-03-23T03:04:00Z", "2026-02-11T03:04:00Z"]
     for _ in range(5):
         clock.now += timedelta(minutes=1)
-        audit.note("key_a", "protect", "answered")
+        audit.note(("key_a", ""), "protect", "answered")
     await audit.write()
     await audit.forget()
     assert [use[0][11:16] for use in await uses(store)] == ["03:09", "03:08", "03:07"]  # type: ignore[index]
@@ -88,7 +102,7 @@ def test_memory_is_bounded(store: Store, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(key_audit, "_MOST_UNWRITTEN", 8)
     audit = KeyAudit(store, clock=Clock())
     for number in range(100):
-        audit.note(f"key_{number}", "protect", "answered")
-        audit.note("key_0", "protect", "answered")
+        audit.note((f"key_{number}", ""), "protect", "answered")
+        audit.note(("key_0", ""), "protect", "answered")
     assert len(audit._unwritten) == 8
     assert max(audit._unwritten.values()) == 101

@@ -3,10 +3,12 @@
 import json
 import re
 from datetime import datetime, timedelta
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
 
+from gateway.auth.credential_digests import CredentialDigests
 from gateway.config.installation_key import installation_key
 from gateway.config.loading import load_settings
 from gateway.receipt_log.signing_key import load_signer
@@ -83,12 +85,40 @@ def test_the_audit_in_words(command: Command, data_dir: Path) -> None:
     store = open_store(data_dir)
     row = KeyCallRow("2026-01-02T03:04Z", made["key_id"], "protect", "answered", 7)
     store.submit(
-        lambda stored: stored.keys.count_calls([row, row._replace(key_id="", outcome="unauthorized")])
+        lambda stored: stored.keys.count_calls(
+            [
+                row._replace(call="chat-completions", outcome="streaming_not_supported", credential="cred_" + "0" * 16),
+                row._replace(key_id="", outcome="unauthorized"),
+                row._replace(key_id="proxy_" + "0" * 16, credential="cred_" + "1" * 16, request_id="req_1"),
+                row._replace(key_id="proxy_" + "1" * 16),
+            ]
+        )
     ).result()
     store.close()
     table = command("keys", "audit")[1]
-    assert all(word in table for word in ("2026-01-02T03:04", made["key_id"], "laptop", "answered", "7", "(invalid)"))
+    shown = ("2026-01-02 03:04", made["key_id"], "laptop", "answered", "7", "(invalid)", "cred_" + "0" * 16)
+    assert all(word in table for word in (*shown, "cred_" + "1" * 16, "(no credential)"))
+    assert max(map(len, table.splitlines())) <= 80
     assert len(command.json("keys", "audit", "--limit", "1")[1]) == 1
+
+
+def test_the_digest_of_a_credential(command: Command, data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def given(text: bytes) -> None:
+        monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(text)))
+
+    command("keys", "create", "laptop")
+    digest = CredentialDigests(installation_key(load_settings(data_dir=data_dir))).digest(b"sk-of-the-provider")
+    for text in (b"sk-of-the-provider\n", b"Bearer sk-of-the-provider"):
+        given(text)
+        assert command("keys", "digest") == (0, f"{digest}\n")
+    given(b"sk-of-the-provider")
+    assert command.json("keys", "digest") == (0, {"credential": digest})
+    given(b"")
+    assert command("keys", "digest") == (2, "")
+    (data_dir / "installation.key").unlink()
+    given(b"sk-of-the-provider")
+    assert command("keys", "digest")[0] != 0, "another key would give digests that match nothing"
+    assert not (data_dir / "installation.key").exists()
 
 
 def test_the_list_in_words_fits_a_terminal(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:

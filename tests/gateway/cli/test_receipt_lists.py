@@ -69,13 +69,13 @@ def test_a_value_from_standard_input(command: Command, found: list[str], monkeyp
 def test_a_value_from_the_terminal(command: Command, found: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     give(monkeypatch, b"")
     monkeypatch.setattr("sys.stdin.isatty", lambda: True)
-    monkeypatch.setattr("gateway.cli.receipt_lists.getpass", lambda _: MAIL)
+    monkeypatch.setattr("gateway.cli.console.getpass", lambda _: MAIL)
     assert command.json("receipts", "find")[1]["total"] == 2
 
     def closed(_: str) -> str:
         raise EOFError
 
-    monkeypatch.setattr("gateway.cli.receipt_lists.getpass", closed)
+    monkeypatch.setattr("gateway.cli.console.getpass", closed)
     assert command.json("receipts", "find")[0] == 2
 
 

@@ -115,3 +115,18 @@ async def test_calls_are_forgotten_by_age_and_by_number(store: Store) -> None:
         page, total = await store.read(lambda stored: stored.keys.calls(9, 0))
         assert [row for row, _ in page] == rows[::-1][:left]
         assert total == left
+
+
+async def test_calls_without_a_valid_key_push_no_others_out(store: Store) -> None:
+    rows = [
+        KeyCallRow(f"2026-01-02T03:0{minute}Z", key_id, "protect", "answered", 1, f"cred_{minute}")
+        for minute in range(6)
+        for key_id in ("", "proxy_a", *(["key_a"] if minute < 2 else []))
+    ]
+    await store.write(lambda stored: stored.keys.count_calls(rows))
+    await store.write(lambda stored: stored.keys.forget_calls("", 4))
+    page, _ = await store.read(lambda stored: stored.keys.calls(99, 0))
+    assert [(row.minute[-2:-1], row.key_id) for row, _ in page] == [
+        *((minute, key_id) for minute in "54" for key_id in ("", "proxy_a")),
+        *((minute, "key_a") for minute in "10"),
+    ]

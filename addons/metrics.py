@@ -4,7 +4,8 @@ The gateway's process has metrics of its own (`gateway/http/metrics.py`); `/metr
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from itertools import product
+from typing import Any, get_args
 
 from prometheus_client import (
     CollectorRegistry,
@@ -16,11 +17,14 @@ from prometheus_client import (
 )
 
 from gateway import __version__
+from gateway.guard.verdict import GuardAction, Kind
 from gateway.http.metrics import add_reading
 
 # The time at which each series began, which Prometheus does not need.
 disable_created_metrics()
 
+# The actions of the guard about findings.
+_ACTIONS = [action for action in get_args(GuardAction.__value__) if action != "pass"]
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
 
 
@@ -29,12 +33,12 @@ class Metrics:
 
     def __init__(self) -> None:
         self._registry = registry = CollectorRegistry()
-        Gauge("privacy_gateway_build_info", "The version that runs.", ("version",), registry=registry).labels(
+        Gauge("privacy_gateway_build_info", "1, with the version that runs.", ("version",), registry=registry).labels(
             __version__
         ).set(1)
         self._requests = Counter(
             "privacy_gateway_requests",
-            "Requests and tunnels that ended.",
+            "Requests and tunnels that have ended.",
             ("listener", "wire", "operation", "outcome", "code"),
             registry=registry,
         )
@@ -45,16 +49,24 @@ class Metrics:
             buckets=_SECONDS,
             registry=registry,
         )
-        self._bytes = Counter("privacy_gateway_bytes", "Bytes of bodies.", ("listener", "direction"), registry=registry)
+        self._bytes = Counter(
+            "privacy_gateway_bytes", "Bytes of bodies, received and sent.", ("listener", "direction"), registry=registry
+        )
         self._entities = Counter(
             "privacy_gateway_entities", "Private values that were found.", ("type",), registry=registry
         )
         self._actions = Counter(
-            "privacy_gateway_actions", "Private values by the policy's action.", ("action",), registry=registry
+            "privacy_gateway_actions", "Private values, by the policy's action.", ("action",), registry=registry
         )
         self._findings = Counter(
-            "privacy_gateway_guard_findings", "Findings of the guard in answers.", ("kind", "action"), registry=registry
+            "privacy_gateway_guard_findings",
+            "Findings of the guard in answers, by what became of the answer.",
+            ("kind", "action"),
+            registry=registry,
         )
+        # From the start, so that the increase of the first finding is seen.
+        for kind, action in product(Kind, _ACTIONS):
+            self._findings.labels(kind.value, action)
 
     def observe(self, line: Mapping[str, Any]) -> None:
         """Counts the line of a request (`addons/request_log.py`)."""

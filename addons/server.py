@@ -71,7 +71,7 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
     clients = Clients(settings.body_room_bytes, log.unread)
     log.metrics.read("connections", "Open connections of clients.", lambda: len(clients))
     log.metrics.read("log_failures_total", "Lines that could not be written to `log_file`.", failed_lines)
-    log.metrics.read("listeners_resident_memory_bytes", "Memory of the listeners' process.", resident_bytes)
+    log.metrics.read("listeners_resident_memory_bytes", "Resident memory of the listeners' process.", resident_bytes)
     expires = ends_of(certificate)
     log.metrics.read(
         "certificate_expiry_timestamp_seconds", "When the proxy's certificate authority expires.", lambda: expires
@@ -88,7 +88,7 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
     bound_filters()
     replace_searches()
     connections = affordable_connections(settings.max_connections)
-    log.metrics.read("connections_limit", "Most of them at once (`max_connections`).", lambda: connections)
+    log.metrics.read("connections_limit", "Most connections at once (`max_connections`).", lambda: connections)
     try:
         async with running(settings, end) as (gateway, monitored, lost):
             states = FlowStates()

@@ -199,10 +199,10 @@ class Container:
         return {
             **health(self._is_ready),
             "detection_jobs": ("Texts that wait for detection or are being searched.", lambda: self.workers.under_way),
-            "detection_jobs_limit": ("Most of them at once (`queue_limit`).", lambda: self.settings.queue_limit),
+            "detection_jobs_limit": ("Most texts at once (`queue_limit`).", lambda: self.settings.queue_limit),
             "data_free_bytes": ("Free space for the files in `data_dir`.", lambda: disk_usage(data).free),
             "store_lag_seconds": ("For how long writes have been waiting for the store.", lambda: self.store.lag),
-            "resident_memory_bytes": ("Memory of the gateway's process.", resident_bytes),
+            "resident_memory_bytes": ("Resident memory of the gateway's process.", resident_bytes),
             "receipts_end": ("The number of the last record of the receipt log.", self._last_record),
         }
 

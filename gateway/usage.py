@@ -14,7 +14,7 @@ from typing import Any
 
 from gateway.errors import Unavailable
 from gateway.store import Repositories, Store, Usage
-from gateway.store.rows import MeterRow
+from gateway.store.rows import ALL_RECEIPTS, MeterRow, ReceiptFilter
 
 # The meters that hold one number for each name.
 _GROUPS = ("operations", "routes", "risk_levels", "entities", "transformations", "outcomes", "refusals", "other_calls")
@@ -63,22 +63,30 @@ def counted_records(meters: Usage) -> int:
     return sum(amount for meter, _, amount in meters.totals() if meter in ("operations", "outcomes", "log_records"))
 
 
-async def usage(store: Store) -> dict[str, Any]:
+async def usage(store: Store, sought: ReceiptFilter = ALL_RECEIPTS) -> dict[str, Any]:
     """Returns the body of `GET /v1/usage`. Raises Unavailable."""
-    return await store.read(read_usage)
+    return await store.read(lambda stored: read_usage(stored, sought))
 
 
-def read_usage(repositories: Repositories) -> dict[str, Any]:
+def read_usage(repositories: Repositories, sought: ReceiptFilter = ALL_RECEIPTS) -> dict[str, Any]:
     """Returns the totals since the database was created, and the last 31 days with any activity.
+
+    If some receipts are sought, returns those of the ones that are in the log, and counts an outcome by the day of its
+    receipt.
 
     `tokens.input` and `tokens.external` are the gateway's own estimates of the text that came in and of the protected
     text that was sent to upstreams, by the outcomes of the requests; `tokens.reported_input` and
     `tokens.reported_output` are what upstreams reported.
     """
-    total = _grouped(repositories.usage.totals())
+    meters = repositories.usage
+    if sought == ALL_RECEIPTS:
+        totals, newest = meters.totals(), meters.days(_DAYS)
+    else:
+        totals, newest = meters.totals_of(sought), meters.days_of(sought, _DAYS)
+    total = _grouped(totals)
     days = {
         day: _grouped((row.meter, row.name, row.amount) for row in of_day)
-        for day, of_day in groupby(repositories.usage.days(_DAYS), key=attrgetter("day"))
+        for day, of_day in groupby(newest, key=attrgetter("day"))
     }
     return {
         **_summary(total),

@@ -3,22 +3,21 @@
 `uvicorn gateway.api.app:create_app --factory` runs it without a proxy; the gateway listener hosts it in-process.
 """
 
-import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from functools import cache
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Depends, FastAPI, Path, Query, Request
+from fastapi import APIRouter, Body, Depends, FastAPI, Path, Request
 from fastapi.responses import PlainTextResponse, Response
 from fastapi.telemetry import TelemetryConfig
-from pydantic import BeforeValidator
 
 from gateway import __version__
 from gateway.api.error_handlers import add_error_handlers
 from gateway.api.model_lists import found, listed, model_lists
 from gateway.api.openapi import add_docs, operation_id
+from gateway.api.query_parameters import Limit, Offset, PolicyHash, Selected, SelectedPage
 from gateway.api.routing import EveryAnswer, NativeRoute, caller_of
 from gateway.api.schemas import chat, governance, receipts, text
 from gateway.api.schemas.operations import documented
@@ -36,6 +35,7 @@ from gateway.http.strict_json import dump
 from gateway.models import Caller, Scope, SessionGrant
 from gateway.policy.model import Policy
 from gateway.receipts.client_view import answer_headers, shown_to
+from gateway.receipts.filters import Filter
 from gateway.usage import usage
 from gateway.wires.error_shapes import family_of
 from gateway.wires.unknown_calls import unknown_path
@@ -50,28 +50,7 @@ _NO_TELEMETRY: TelemetryConfig = {
 }
 
 
-def _decimal(text: object) -> object:
-    """Rejects all but decimal digits: parsers disagree on `1.0`, `+1`, `1_0` and digits of other scripts."""
-    if isinstance(text, str) and not re.fullmatch(r"-?[0-9]{1,19}", text):
-        raise ValueError("Input should be a whole number in decimal digits")
-    return text
-
-
-type Limit = Annotated[
-    int, Query(ge=1, le=500, description="Maximum number of entries in the page."), BeforeValidator(_decimal)
-]
-type Offset = Annotated[
-    int, Query(ge=0, le=2**53, description="Number of entries to skip before the page."), BeforeValidator(_decimal)
-]
 type PolicyId = Annotated[str, Path(min_length=1, max_length=128, description="`id` of a policy.")]
-type PolicyHash = Annotated[
-    str,
-    Query(
-        pattern=r"^[0-9a-f]{64}$",
-        description="Selects the version with this `hash`, as a receipt names it, instead of the newest.",
-        default_factory=str,  # Unlike a plain default, this does not appear in the OpenAPI document.
-    ),
-]
 type ModelName = Annotated[
     str,
     Path(
@@ -281,11 +260,10 @@ def _native_routes() -> APIRouter:
         return Response(dump(made.document), 201, headers, media_type="application/json")
 
     @router.get("/receipts", **documented("receipts", receipts.ReceiptListReply))
-    async def list_receipts(
-        request: Request, caller: AuthenticatedCaller, limit: Limit = 50, offset: Offset = 0
-    ) -> Response:
-        rows, total = await _container(request).receipts.list(caller, limit, offset)
-        return _json(_page([shown_to(caller, row.as_dict()) for row in rows], total, limit, offset))
+    async def list_receipts(request: Request, caller: AuthenticatedCaller, query: SelectedPage) -> Response:
+        await _check_types(request, query, caller)
+        rows, total = await _container(request).receipts.list(caller, query.limit, query.offset, query)
+        return _json(_page([shown_to(caller, row.as_dict()) for row in rows], total, query.limit, query.offset))
 
     @router.post("/receipt-search", **documented("find_receipts", receipts.FoundReceiptsReply))
     async def find_receipts(
@@ -309,8 +287,9 @@ def _native_routes() -> APIRouter:
         return _json(shown_to(caller, await _container(request).receipts.anchor_payload(request_id, caller)))
 
     @router.get("/usage", **documented("usage", governance.UsageReply))
-    async def meters(request: Request) -> Response:
-        return _json(await usage(_container(request).store))
+    async def meters(request: Request, caller: AuthenticatedCaller, query: Selected) -> Response:
+        await _check_types(request, query, caller)
+        return _json(await usage(_container(request).store, query.sought()))
 
     @router.get("/keys/audit", **documented("key_audit", governance.KeyUseListReply))
     async def key_audit(request: Request, limit: Limit = 50, offset: Offset = 0) -> Response:
@@ -327,6 +306,15 @@ def _native_routes() -> APIRouter:
 def _container(request: Request) -> Container:
     container: Container = request.app.state.container
     return container
+
+
+async def _check_types(request: Request, query: Filter, caller: Caller) -> None:
+    """Raises Unprocessable for unknown types. Clients do not learn which types policies define, or others had found."""
+    container = _container(request)
+    if query.type and caller.scope is Scope.OPERATOR:
+        found = await container.store.read(lambda stored: stored.usage.names("entities"))
+        own = (name for policy in container.policies.list() for name in policy.own_types)
+        query.check_types(found, lambda: {*container.engines.types, *own})
 
 
 def _report_exchange(request: Request, exchange: Exchange) -> None:

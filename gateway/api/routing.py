@@ -4,7 +4,7 @@ FastAPI alone would read and validate a body before authentication, and would ac
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from typing import Any
 
@@ -16,6 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.api.error_handlers import is_identifier
+from gateway.api.query_parameters import parameters_of
 from gateway.api.schemas.operations import SCOPE
 from gateway.auth.key_permissions import check_scope
 from gateway.container import Container
@@ -97,7 +98,7 @@ class NativeRoute(APIRoute):
         handle = super().get_route_handler()
         needed = (self.openapi_extra or {}).get(SCOPE)
         has_body = self.body_field is not None
-        known = {field.alias for field in self.dependant.query_params}
+        known = parameters_of(self.dependant)
         takes_any_query = self.path in _ANY_QUERY
 
         async def recorded(request: Request) -> Response:
@@ -155,11 +156,14 @@ def _code(error: Exception) -> str:
     return InternalError.default_code
 
 
-def _check_query(request: Request, known: set[str]) -> None:
-    """Raises Unprocessable for a parameter that is unknown, or repeated: parsers disagree on which one counts."""
+def _check_query(request: Request, known: Mapping[str, bool]) -> None:
+    """Raises Unprocessable for a parameter that is unknown, or repeated if it has one value: parsers disagree on which.
+
+    `known` says which have several values.
+    """
     given = [name for name, _ in request.query_params.multi_items()]
     for name in given:
-        if name not in known or given.count(name) > 1:
+        if name not in known or (given.count(name) > 1 and not known[name]):
             problem = (
                 "A query parameter is repeated; send it once."
                 if name in known

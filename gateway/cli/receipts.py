@@ -18,6 +18,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from gateway.cli.console import CommandLine, add_page, integer_between, print_json, report
+from gateway.cli.filter_options import add_filters
 from gateway.cli.progress import progress
 from gateway.cli.receipt_files import print_verification, verify_file
 from gateway.cli.receipt_lists import find_by_value, list_receipts
@@ -48,6 +49,8 @@ def add_commands(line: CommandLine) -> None:
     for pages, print_page in ((listing, list_receipts), (finding, find_by_value)):
         add_page(pages, 20)
         finish_reader(line, pages, print_page)
+
+    add_filters(listing)
 
     show = actions.add_parser("show", help="show one receipt with its outcome")
     show.add_argument("request_id", metavar="ID")

@@ -11,6 +11,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from gateway.cli.console import CommandLine, print_json
+from gateway.cli.filter_options import add_filters, described, read_filter
 from gateway.cli.store_commands import finish_reader
 from gateway.config.settings import Settings
 from gateway.store import ReadOnlyStore
@@ -23,6 +24,7 @@ _TITLES = {
     "entities": "Entities",
     "transformations": "Transformations",
     "outcomes": "Outcomes",
+    "refusals": "Refusals",
     "other_calls": "Other calls to intercepted hosts",
 }
 _BAR = 24
@@ -31,18 +33,24 @@ _BAR = 24
 def add_commands(line: CommandLine) -> None:
     """Registers `usage`."""
     usage = line.commands.add_parser("usage", help="show usage counters; they contain no text")
+    add_filters(usage)
     finish_reader(line, usage, show_usage)
 
 
-def show_usage(store: ReadOnlyStore, _: Settings, options: argparse.Namespace) -> int:
+def show_usage(store: ReadOnlyStore, settings: Settings, options: argparse.Namespace) -> int:
     """Prints what `GET /v1/usage` returns, as JSON or as tables."""
-    meters = store.read(read_usage)
+    sought = read_filter(store, settings, options)
+    meters = store.read(lambda stored: read_usage(stored, sought.sought()))
     if options.json:
         print_json(meters)
         return 0
     console = Console()
-    tokens = meters["tokens"]
-    console.print(f"{meters['total_operations']:,} operations", highlight=False)
+    tokens, count = meters["tokens"], meters["total_operations"]
+    console.print(
+        f"{count:,} operations{described(sought)}" if count else f"No operations{described(sought)}.",
+        highlight=False,
+        markup=False,
+    )
     console.print(
         f"{tokens['input']:,} tokens received, {tokens['external']:,} sent to upstreams (estimates)", highlight=False
     )

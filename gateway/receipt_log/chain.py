@@ -20,7 +20,7 @@ from gateway.receipts.records import GENESIS, Body, Head, Record, decoded, make_
 from gateway.receipts.signing import Signer
 from gateway.receipts.verify import signed_checkpoint
 from gateway.store import Receipts
-from gateway.store.rows import NewRecord, NodeRow, StoredHead
+from gateway.store.rows import EndRow, FactsRow, NewRecord, NodeRow, StoredHead
 
 type Filed = dict[str, tuple[str, str]]
 """The records of a request: kind -> (owner, hash)."""
@@ -66,6 +66,8 @@ class Chain:
         self._rows: list[NewRecord] = []
         self._nodes: list[NodeRow] = []
         self._values: list[tuple[bytes, int]] = []
+        self._facts: list[FactsRow] = []
+        self._ends: list[EndRow] = []
         self._collected: dict[str, Filed] = {}
 
     def open(self, receipts: Receipts, remembered: Checkpoint | None, counted: int) -> None:
@@ -137,6 +139,13 @@ class Chain:
         """Has the digests of values written with a record, but outside the log."""
         self._values += [(digest, record.sequence) for digest in digests]
 
+    def add_facts(self, row: FactsRow | EndRow) -> None:
+        """Has what a receipt or an outcome is found by written with it, but outside the log."""
+        if isinstance(row, FactsRow):
+            self._facts.append(row)
+        else:
+            self._ends.append(row)
+
     def rotate(self, receipts: Receipts, id: str, new: Signer) -> Record:
         """Replaces the signing key: the old one signs the record of it, the new one all that follows."""
         keys = {"public_key": self.signer(receipts).public_bytes.hex(), "new_public_key": new.public_bytes.hex()}
@@ -164,6 +173,7 @@ class Chain:
         receipts.add_nodes(self._nodes)
         if self._values:
             receipts.add_values(self._values)
+        receipts.add_facts(self._facts, self._ends)
         size, last = end.head
         signed = sign_checkpoint(size, end.tree.root(), self._next_signer or self._signer)
         receipts.set_head(size, last, signed.note)
@@ -184,6 +194,8 @@ class Chain:
         self._rows.clear()
         self._nodes.clear()
         self._values.clear()
+        self._facts.clear()
+        self._ends.clear()
         self._collected.clear()
 
     def is_durable(self, record: Record) -> None:

@@ -23,11 +23,12 @@ from gateway.receipt_log.value_search import FoundReceipts, SoughtValue, find_re
 from gateway.receipts.checkpoint import verifier_key
 from gateway.receipts.client_view import without_numbers
 from gateway.receipts.drafts import OutcomeDraft, ReceiptDraft, is_request_id
-from gateway.receipts.records import Receipt, Record, decoded, outcome_body, receipt_body
+from gateway.receipts.filters import NO_FILTER, Filter
+from gateway.receipts.records import Body, Receipt, Record, canonical_form, decoded, outcome_body, receipt_body
 from gateway.receipts.signing import Signer
 from gateway.receipts.verify import LogState, Verification
 from gateway.store import Repositories, Store
-from gateway.store.rows import StoredReceipt
+from gateway.store.rows import EndRow, FactsRow, StoredReceipt
 from gateway.usage import Counter, counted_records
 
 type Write = Callable[[Repositories], Record | None]
@@ -85,8 +86,10 @@ class ReceiptLog:
             if self._chain.filed(stored.receipts, draft.request_id):
                 raise Conflict("This request has a receipt already.")
             of_values = digests()
-            record = self._chain.append(stored.receipts, "receipt", draft.request_id, owner, receipt_body(draft))
+            members = receipt_body(draft)
+            record = self._chain.append(stored.receipts, "receipt", draft.request_id, owner, members)
             self._chain.add_values(record, of_values)
+            self._chain.add_facts(_facts(record, members, owner))
             self._counter.add(
                 record.day,
                 [
@@ -119,6 +122,7 @@ class ReceiptLog:
             members = outcome_body(draft, found["receipt"][1])
             record = self._chain.append(stored.receipts, "outcome", request_id, owner, members)
             reported = draft.tokens or (0, 0)
+            self._chain.add_facts(EndRow(request_id, draft.outcome, draft.code, draft.tokens_sent, *reported))
             self._counter.add(
                 record.day,
                 [
@@ -137,10 +141,12 @@ class ReceiptLog:
         """Returns a receipt with its outcome. Raises NotFound (`receipt_not_found`)."""
         return Receipt.from_stored(await self._store.read(lambda stored: _find(stored, request_id, caller)))
 
-    async def list(self, caller: Caller, limit: int, offset: int) -> tuple[list[Receipt], int]:
-        """Returns a page of receipts, newest first, and the number of all."""
-        owner = _owner(caller)
-        filed, total = await self._store.read(lambda stored: stored.receipts.page(owner, limit, offset))
+    async def list(
+        self, caller: Caller, limit: int, offset: int, sought: Filter = NO_FILTER
+    ) -> tuple[list[Receipt], int]:
+        """Returns a page of the receipts sought, newest first, and the number of all of these."""
+        rows = sought.sought(_owner(caller))
+        filed, total = await self._store.read(lambda stored: stored.receipts.page(limit, offset, rows))
         return [Receipt.from_stored(each) for each in filed], total
 
     def use_value_key(self, mark: bytes) -> None:
@@ -265,6 +271,24 @@ class ReceiptLog:
             _log.warning("an outcome is recorded later: %s", code)
         else:
             _log.error("an outcome could not be recorded: %s", code)
+
+
+def _facts(record: Record, members: Body, owner: str) -> FactsRow:
+    """Returns what a receipt with these members is found by and counted with."""
+    return FactsRow(
+        record.sequence,
+        owner,
+        record.created_at,
+        members["operation"],
+        members["policy"]["id"],
+        members.get("model"),
+        members.get("credential"),
+        members["route"],
+        members["risk_level"],
+        types=canonical_form(members["entity_counts"]).decode(),
+        actions=canonical_form(members["transformation_counts"]).decode(),
+        tokens_input=members["tokens"]["input"],
+    )
 
 
 def _record_id() -> str:

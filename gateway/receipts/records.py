@@ -43,10 +43,15 @@ class Record(NamedTuple):
         return cls(row.sequence, decoded(row.body), decoded(row.hash), decoded(row.signature))
 
     @property
+    def created_at(self) -> str:
+        """The time of creation, in UTC, of a record made here."""
+        start = self.body.index(_CREATED_AT) + len(_CREATED_AT)
+        return self.body[start : self.body.index('"', start)]
+
+    @property
     def day(self) -> str:
         """The day of creation, in UTC, of a record made here."""
-        start = self.body.index(_CREATED_AT) + len(_CREATED_AT)
-        return self.body[start : start + len("YYYY-MM-DD")]
+        return self.created_at[: len("YYYY-MM-DD")]
 
     def as_dict(self) -> Body:
         """The wire form. A damaged record is marked as `damaged`; verification gives the details."""

@@ -98,6 +98,34 @@ class NewRecord(NamedTuple):
     signature: str
 
 
+class FactsRow(NamedTuple):
+    """The members that a receipt is found by and counted with. `types` and `actions` are JSON objects of counts."""
+
+    sequence: int
+    owner: str
+    created_at: str
+    operation: str
+    policy: str
+    model: str | None
+    credential: str | None
+    route: str
+    risk_level: str
+    types: str
+    actions: str
+    tokens_input: int
+
+
+class EndRow(NamedTuple):
+    """The members that the outcome of a request adds to those."""
+
+    request_id: str
+    outcome: str
+    code: str | None
+    tokens_sent: int
+    reported_input: int
+    reported_output: int
+
+
 MORE_VALUES = b""
 """In place of a digest: receipts up to this one may have values without one."""
 
@@ -138,6 +166,27 @@ class StoredReceipt(NamedTuple):
     request_id: str
     record: StoredRecord
     outcome: StoredRecord | None = None
+
+
+class ReceiptFilter(NamedTuple):
+    """Selects receipts. Of several words any will do; every member that is not empty must fit.
+
+    `owner` is a key's id; `keys` are ids or labels, or digests of providers' credentials. `since` is inclusive, `until`
+    is not; both are written as in records. `types` are names of entity types that the receipt counts.
+    """
+
+    owner: str | None = None
+    keys: tuple[str, ...] = ()
+    since: str | None = None
+    until: str | None = None
+    policies: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    outcomes: tuple[str, ...] = ()
+    operations: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+
+
+ALL_RECEIPTS = ReceiptFilter()
 
 
 class StoredHead(NamedTuple):

@@ -3,16 +3,18 @@
 import asyncio
 import random
 from collections import Counter
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gateway.errors import Conflict
-from gateway.models import Action, RiskLevel, RouteDecision
+from gateway.models import Action, PolicyRef, RiskLevel, RouteDecision
 from gateway.receipt_log.log import ReceiptLog
 from gateway.receipt_log.signing_key import load_signer
 from gateway.receipts.drafts import OPERATIONS, OUTCOMES, OutcomeDraft
+from gateway.receipts.filters import Filter
 from gateway.store import open_store
 from gateway.usage import usage
 from tests.gateway.receipt_log.support import OPERATOR, draft
@@ -83,6 +85,8 @@ async def test_the_meters_are_the_sums_of_the_receipts(
             "transformation_counts": {dice.choice(list(Action)): dice.randrange(4)},
             "tokens_input": dice.randrange(1000),
             "tokens_external": dice.randrange(1000),
+            "policy": PolicyRef(dice.choice(["default", "strict", "other"]), 1, "a1" * 32),
+            "parties": dice.choice([{}, {"model": "gpt-4o"}, {"model": "o3"}, {"model": "o4"}]),
         }
         receipt = await log.append(draft(f"req_{number:04x}", **changes), "key_anna")
         if dice.random() < 0.3:
@@ -105,5 +109,49 @@ async def test_the_meters_are_the_sums_of_the_receipts(
     await one(99)
     rows, total = await log.list(OPERATOR, 500, 0)
     assert total == 41
-    assert await usage(store) == sums([row.as_dict() for row in rows])
+    receipts = [row.as_dict() for row in rows]
+    assert await usage(store) == sums(receipts)
+    for _ in range(60):
+        sought = random_filter(dice)
+        chosen = [receipt for receipt in receipts if is_sought(receipt, sought)]
+        page, number = await log.list(OPERATOR, 7, 2, sought)
+        assert ([row.as_dict() for row in page], number) == (chosen[2:9], len(chosen))
+        if sought.given:
+            assert await usage(store, sought.sought()) == sums([dated(receipt) for receipt in chosen])
     store.close()
+
+
+def random_filter(dice: random.Random) -> Filter:
+    """Makes a filter of some members, which often select something."""
+    words = {
+        "key": ["key_anna", "nobody", "cred_0123456789abcdef"],
+        "policy": ["default", "strict"],
+        "type": ["PERSON", "IBAN_CODE", "URL", "URL_2"],
+        "outcome": sorted(OUTCOMES),
+        "operation": sorted(OPERATIONS),
+        "model": ["gpt-4o", "o3"],
+    }
+    given: dict[str, Any] = {name: dice.sample(known, dice.randint(1, len(known))) for name, known in words.items()}
+    start, end = sorted(dice.sample(range(1, 60), 2))
+    given |= {name: str(date(2030, 1, 1) + timedelta(day)) for name, day in (("since", start), ("until", end))}
+    return Filter.of({name: given[name] for name in dice.sample(sorted(given), dice.randrange(4))})
+
+
+def is_sought(receipt: dict[str, Any], sought: Filter) -> bool:
+    """Whether a filter selects a receipt, by what the receipt says."""
+    says = {
+        "key": {"key_anna", receipt.get("credential", "")},
+        "policy": {receipt["policy"]["id"]},
+        "type": set(receipt["entity_counts"]),
+        "outcome": {receipt.get("outcome", {}).get("outcome")},
+        "operation": {receipt["operation"]},
+        "model": {receipt.get("model")},
+    }
+    fits = all(not getattr(sought, name) or says[name] & set(getattr(sought, name)) for name in says)
+    return fits and (sought.since or "") <= receipt["created_at"] < (sought.until or "9")
+
+
+def dated(receipt: dict[str, Any]) -> dict[str, Any]:
+    """The receipt with an outcome of its own day, by which a filter counts it."""
+    outcome = receipt.get("outcome")
+    return receipt | ({"outcome": outcome | {"created_at": receipt["created_at"]}} if outcome else {})

@@ -4,18 +4,29 @@ import sqlite3
 from collections.abc import Sequence
 
 from gateway.store.rows import (
+    ALL_RECEIPTS,
     LARGEST_NUMBER,
+    EndRow,
+    FactsRow,
     NewRecord,
     NodeRow,
     OpenReceipt,
+    ReceiptFilter,
     StoredHead,
     StoredReceipt,
     StoredRecord,
 )
+from gateway.store.sqlite.selection import select
 
 _COLUMNS = ", ".join(["sequence", *(f"CAST({name} AS BLOB)" for name in StoredRecord._fields[1:])])
 _INSERT = f"INSERT INTO receipts ({', '.join(NewRecord._fields)}) VALUES "
 _VALUES = f"({', '.join('?' * len(NewRecord._fields))})"
+_FACTS = f"INSERT INTO receipts_facts ({', '.join(FactsRow._fields)}) VALUES ({', '.join('?' * len(FactsRow._fields))})"
+_SETS = ", ".join(f"{name} = ?{number}" for number, name in enumerate(EndRow._fields[1:], 2))
+_END = (
+    f"UPDATE receipts_facts SET {_SETS} "
+    "WHERE sequence = (SELECT sequence FROM receipts WHERE request_id = ?1 AND kind = 'receipt')"
+)
 # Digests of values are in blocks of 2^6 records; another block has the key's mark. The more records in a
 # block, the more pages the digests of one request change; a long conversation has a hundred.
 _BLOCK, _MARK = 6, -1
@@ -98,15 +109,40 @@ class Receipts:
         )
         return [OpenReceipt(*row) for row in self._conn.execute(query, [first, last])]
 
-    def page(self, owner: str | None, limit: int, offset: int) -> tuple[list[StoredReceipt], int]:
-        """Receipts of `owner` (of all for None) with their outcomes, newest first, and how many there are in all."""
-        where, parameters = ("kind = 'receipt'", []) if owner is None else ("kind = 'receipt' AND owner = ?", [owner])
-        total = self._conn.execute(f"SELECT count(*) FROM receipts WHERE {where}", parameters).fetchone()[0]
+    def add_facts(self, receipts: Sequence[FactsRow], outcomes: Sequence[EndRow]) -> None:
+        """Adds what receipts are found by and counted with, and then what outcomes add to that.
+
+        It is deleted with the receipt. An outcome without a receipt adds nothing.
+        """
+        if receipts:
+            self._conn.executemany(_FACTS, receipts)
+        if outcomes:
+            self._conn.executemany(_END, outcomes)
+
+    def page(self, limit: int, offset: int, sought: ReceiptFilter = ALL_RECEIPTS) -> tuple[list[StoredReceipt], int]:
+        """Receipts with their outcomes, newest first, and how many there are in all. All, if nothing is sought.
+
+        Otherwise the time depends on how many receipts there are, or on how many of those of a time or an owner.
+        """
+        owner, source, where, parameters = sought.owner, "receipts", "kind = 'receipt'", list[str]()
+        if sought._replace(owner=None) != ALL_RECEIPTS:
+            source, (where, parameters) = "receipts_facts", select(sought)
+        elif owner is not None:
+            where, parameters = f"{where} AND owner = ?", [owner]
+        total = self._conn.execute(f"SELECT count(*) FROM {source} WHERE {where}", parameters).fetchone()[0]
+        page = f"SELECT sequence FROM {source} WHERE {where} ORDER BY sequence DESC LIMIT ? OFFSET ?"
         rows = self._conn.execute(
-            f"SELECT {_COLUMNS} FROM receipts WHERE {where} ORDER BY sequence DESC LIMIT ? OFFSET ?",
+            f"SELECT {_COLUMNS} FROM receipts WHERE sequence IN ({page}) ORDER BY sequence DESC",
             [*parameters, limit, offset],
         )
         return self._with_outcomes([StoredRecord(*row) for row in rows]), total
+
+    def matching(self, sequences: Sequence[int], sought: ReceiptFilter) -> set[int]:
+        """Returns which of these receipts, some hundreds at most, are sought."""
+        where, parameters = select(sought)
+        marks = ", ".join("?" * len(sequences))
+        query = f"SELECT sequence FROM receipts_facts WHERE sequence IN ({marks}) AND {where}"
+        return {sequence for (sequence,) in self._conn.execute(query, [*sequences, *parameters])}
 
     def after(self, sequence: int | None, limit: int) -> list[StoredRecord]:
         """The next records of both kinds in ascending order; for None from the first, whatever its number."""
@@ -129,6 +165,7 @@ class Receipts:
         They leave the storage after `Store.erase_deleted_soon`.
         """
         self._conn.execute("DELETE FROM receipts WHERE sequence <= ?", [sequence])
+        self._conn.execute("DELETE FROM receipts_facts WHERE sequence <= ?", [sequence])
         query = f"DELETE FROM receipts_values WHERE block BETWEEN 0 AND ?1 >> {_BLOCK} AND sequence <= ?1"
         self._conn.execute(query, [sequence])
 

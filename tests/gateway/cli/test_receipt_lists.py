@@ -7,8 +7,10 @@ import pytest
 
 from gateway.config.installation_key import FILE, installation_key
 from gateway.config.loading import load_settings
+from gateway.models import PolicyRef
 from gateway.protection.value_digests import LONGEST_VALUE, ValueDigests
 from gateway.receipt_log.log import ReceiptLog
+from gateway.receipts.drafts import OutcomeDraft
 from tests.gateway.cli.support import DEFAULT, Command, give
 from tests.gateway.receipt_log.support import draft, opened
 
@@ -47,6 +49,37 @@ def test_list_is_newest_first_and_cuts_no_id_off(command: Command, ids: list[str
     assert "1-3 of 3, newest first" in table
     assert command("receipts", "list", "--offset", "3")[1].splitlines()[-1] == "none beyond the 3 that there are"
     assert max(map(len, table.splitlines())) <= 80
+
+
+def test_a_filter_and_what_a_refusal_says(command: Command, data_dir: Path) -> None:
+    long = {"model": "m" * 128, "api_key_id": "key_" + "a" * 64}
+    refused = draft(policy=PolicyRef("p" * 30 + "-of-" + "q" * 30, 12, "a1" * 32), parties=long)
+    with opened(data_dir) as log:
+        asyncio.run(log.append(refused, long["api_key_id"]))
+        asyncio.run(log.append(draft(parties={"api_key_id": "key_b"}), "key_b"))
+        log.append_outcome(
+            refused.request_id, OutcomeDraft("refused", code="unsupported_media_type"), long["api_key_id"]
+        )
+    for words in (("--outcome", "refused"), ("--key", long["api_key_id"], "--since", "1h", "--operation", "chat")):
+        status, page = command.json("receipts", "list", *words)
+        assert (status, [row["request_id"] for row in page["data"]], page["total"]) == (0, [refused.request_id], 1)
+    status, table = command("receipts", "list", "--outcome", "refused", "--outcome", "failed")
+    lines = table.splitlines()[1:-1]
+    assert (status, max(map(len, lines)) <= 80) == (0, True)
+    assert "".join(line[48:60].strip() for line in lines) == f"chat{refused.policy.id}@12"
+    assert [line[60:].strip() for line in lines[:3]] == ["refused", "unsupported_media_ty", "pe"]
+    assert lines[1].startswith("key_aaaa…aaaaaaaa, mmmmmmmm…mmmmmmmm ")
+    assert command.json("receipts", "list", "--type", "PERSON", "--limit", "1")[1]["total"] == 2
+    status, said = command("receipts", "list", "--key", "nobody", "--policy", "strict", "--policy", "code")
+    assert (status, said) == (0, "No receipts with key nobody, policy strict, code.\n")
+
+
+def test_an_unknown_word_is_refused_without_repeating_it(command: Command, ids: list[str]) -> None:
+    for name, words in (("outcome", "one of answered, cancelled"), ("type", "found here, EMAIL_ADDRESS, PERSON, or")):
+        for action in (("receipts", "list"), ("usage",)):
+            status, reply = command.json(*action, f"--{name}", "SHOE_SIZE")
+            assert (status, reply["error"]["code"], reply["error"]["param"]) == (2, "validation_error", name)
+            assert words in reply["error"]["message"] and "SHOE" not in reply["error"]["message"]
 
 
 def test_a_value_from_standard_input(command: Command, found: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

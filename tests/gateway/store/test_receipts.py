@@ -1,9 +1,21 @@
 """The repository of receipts keeps its guarantees."""
 
+from typing import Any
+
 import pytest
 
 from gateway.store import ConstraintViolation, Repositories, Store
-from gateway.store.rows import NewRecord, OpenReceipt, StoredHead, StoredReceipt, StoredRecord
+from gateway.store.rows import (
+    EndRow,
+    FactsRow,
+    NewRecord,
+    OpenReceipt,
+    ReceiptFilter,
+    StoredHead,
+    StoredReceipt,
+    StoredRecord,
+)
+from tests.gateway.store.support import key
 
 
 def record(sequence: int, request_id: str | None = None, kind: str = "receipt", owner: str = "key_1") -> NewRecord:
@@ -35,7 +47,7 @@ C = StoredReceipt("req_c", stored_as(LOG[3]), stored_as(LOG[4]))
 async def test_an_empty_log_has_nothing(store: Store) -> None:
     def look(stored: Repositories) -> tuple[object, ...]:
         receipts = stored.receipts
-        page = receipts.page(None, 10, 0)
+        page = receipts.page(10, 0)
         return receipts.head(), receipts.bounds(), receipts.count(), receipts.after(None, 10), receipts.hash_at(1), page
 
     assert await store.read(look) == (None, None, 0, [], None, ([], 0))
@@ -73,7 +85,7 @@ async def test_pages_are_newest_first_with_the_number_of_all(store: Store) -> No
     await add(store, *LOG)
 
     async def page(owner: str | None, limit: int, offset: int) -> tuple[list[StoredReceipt], int]:
-        return await store.read(lambda stored: stored.receipts.page(owner, limit, offset))
+        return await store.read(lambda stored: stored.receipts.page(limit, offset, ReceiptFilter(owner)))
 
     assert await page(None, 10, 0) == ([C, B, A], 3)
     assert await page(None, 1, 1) == ([B], 3)
@@ -83,6 +95,49 @@ async def test_pages_are_newest_first_with_the_number_of_all(store: Store) -> No
     await add(store, *(record(sequence) for sequence in range(6, 1030)))
     rows, total = await page(None, 500, 0)
     assert (len(rows), total) == (500, 1027)
+
+
+FACTS = {
+    1: FactsRow(
+        1, "key_1", "2026-01-01T10:00:00Z", "chat", "default", "m", None, "direct", "low", '{"URL":1}', "{}", 5
+    ),
+    3: FactsRow(3, "key_2", "2026-01-02T10:00:00Z", "chat", "strict", None, "cred_1", "local", "none", "{}", "{}", 0),
+    4: FactsRow(4, "key_1", "2026-01-03T10:00:00Z", "edit", "strict", "m", None, "direct", "low", '{"AGE":2}', "{}", 7),
+}
+ENDS = [EndRow("req_a", "refused", "conflict", 0, 1, 2), EndRow("req_c", "answered", None, 9, 0, 0)]
+
+
+@pytest.mark.parametrize(
+    ("sought", "found"),
+    [
+        ({"owner": "key_1", "keys": ("key_2", "key_1")}, [C, A]),
+        ({"keys": ("key_2",)}, [B]),
+        ({"keys": ("a label",)}, [B]),
+        ({"keys": ("a label",), "owner": "key_1"}, []),
+        ({"keys": ("cred_1",)}, [B]),
+        ({"since": "2026-01-02T10:00:00Z"}, [C, B]),
+        ({"until": "2026-01-02T10:00:00Z"}, [A]),
+        ({"types": ("AGE", "URL")}, [C, A]),
+        ({"types": ("A",)}, []),
+        ({"outcomes": ("refused",)}, [A]),
+        ({"models": ("m",), "policies": ("strict",)}, [C]),
+        ({"operations": ("chat", "protect")}, [B, A]),
+    ],
+)
+async def test_pages_of_what_is_sought(store: Store, sought: dict[str, Any], found: list[StoredReceipt]) -> None:
+    rows = ReceiptFilter(**sought)
+    await add(store, *LOG)
+    await store.write(lambda stored: stored.keys.add(key("key_2")))
+    await store.write(
+        lambda stored: stored.receipts.add_facts(list(FACTS.values()), [*ENDS, EndRow("req_z", *ENDS[1][1:])])
+    )
+    assert await store.read(lambda stored: stored.receipts.page(9, 0, rows)) == (found, len(found))
+    assert await store.read(lambda stored: stored.receipts.page(1, 1, rows)) == (found[1:2], len(found))
+    sequences = {each.record.sequence for each in found}
+    assert await store.read(lambda stored: stored.receipts.matching([1, 2, 3, 4, 5, 6], rows)) == sequences
+    await store.write(lambda stored: stored.receipts.delete_up_to(3))
+    left = [each for each in found if each == C]
+    assert await store.read(lambda stored: stored.receipts.page(9, 0, rows)) == (left, len(left))
 
 
 async def test_records_come_in_the_order_of_any_sequence(store: Store) -> None:

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from gateway.store import StoreError
+from gateway.receipts.drafts import OutcomeDraft
+from gateway.store import StoreError, open_read_only, open_store
 from gateway.store.sqlite import Store, migrations
 from gateway.store.sqlite.connection import connect_writer
+from tests.gateway.receipt_log.support import draft, opened, sql
 
 # A migration as a later version may have one: it adds a column and fills it from what is there.
 EXAMPLE = """
@@ -44,6 +46,31 @@ def test_a_migration_of_a_later_version_keeps_the_rows_and_is_newer_for_this_one
     with pytest.raises(StoreError, match="newer version"):
         Store.open(path)
     assert schema(path) == before
+
+
+@pytest.mark.slow
+async def test_what_receipts_are_found_by_is_read_from_those_of_before(data_dir: Path) -> None:
+    """A body that someone changed is none that can be read."""
+    with opened(data_dir) as log:
+        for number in range(3):
+            made = draft(operation="chat" if number else "protect", parties={"model": "o3"} if number else {})
+            await log.append(made, "key_anna")
+        log.append_outcome(
+            made.request_id, OutcomeDraft("refused", 200, (5, 7), code="conflict", tokens_sent=9), "key_anna"
+        )
+    facts = "SELECT * FROM receipts_facts ORDER BY sequence"
+    written = sql(data_dir, facts)
+    assert (len(written), written[2][3:6], written[2][12:]) == (
+        3,
+        ("chat", "default", "o3"),
+        ("refused", "conflict", 9, 5, 7),
+    )
+    change(data_dir / "gateway.db", "DROP TABLE receipts_facts; DELETE FROM migrations WHERE id LIKE '0002%'")
+    change(data_dir / "gateway.db", "UPDATE receipts SET body = substr(body, 2) WHERE sequence = 1")
+    with pytest.raises(StoreError, match="start this version once"), open_read_only(data_dir):
+        pass
+    open_store(data_dir).close()
+    assert sql(data_dir, facts) == [(1, "key_anna", *[None] * 15), *written[1:]]
 
 
 @pytest.mark.parametrize(

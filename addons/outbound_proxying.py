@@ -1,37 +1,58 @@
-"""Has connections to other hosts opened through the outbound proxy of the settings.
+"""Has connections to other hosts opened, through the outbound proxy of the settings if there is one.
 
 HTTP flows of both listeners take the proxy of their upstream or host; so do untouched tunnels, once
-`UnprotectedTunnels` lets them pass. UDP cannot take it and is refused, so that clients fall back to TCP.
+`UnprotectedTunnels` lets them pass. A tunnel to a name is opened before the client gets its answer; one to an address
+is not, because its first bytes may name a host that is intercepted or refused. UDP cannot take a proxy and is refused,
+so that clients fall back to TCP.
 """
 
+from collections.abc import Callable
 from functools import partial
 
 from mitmproxy import connection, http
-from mitmproxy.proxy import layer
+from mitmproxy.proxy import context, layer
 from mitmproxy.proxy.layers import TCPLayer, UDPLayer
 from mitmproxy.proxy.mode_specs import UpstreamMode
 
 from addons.flow_state import FlowStates
 from addons.logs import RareWarning
+from addons.mitm_errors import answer_with
+from addons.patches.connection_limits import Clients, Phase
 from addons.patches.outbound_tunnel import Via, route_streams, through_proxy
+from addons.patches.tunnel_opening import Way, open_tunnels
 from addons.request_log import RequestLog
 from addons.unprotected_tunnels import Refused
 from gateway.config.outbound_proxy import OutboundProxies, OutboundProxy
+from gateway.config.private_destinations import address_of
 from gateway.http.upstream_failures import Fault
+from gateway.ids import new_request_id
 
 
 class OutboundProxying:
-    """The addon. It runs after `UnprotectedTunnels`, which tells the tunnels apart that pass."""
+    """The addon. It runs after `UnprotectedTunnels`, which tells the tunnels apart that pass.
 
-    def __init__(self, proxies: OutboundProxies, states: FlowStates, log: RequestLog) -> None:
+    `passes` tells whether a tunnel to a host and port is neither decrypted nor refused by its name.
+    """
+
+    def __init__(
+        self,
+        proxies: OutboundProxies,
+        states: FlowStates,
+        log: RequestLog,
+        clients: Clients,
+        passes: Callable[[str, int], bool],
+    ) -> None:
         self._proxies = proxies
         self._states = states
         self._log = log
+        self._clients = clients
+        self._passes = passes
         self._warnings: dict[Fault, RareWarning] = {}
 
     def install(self) -> None:
-        """Routes every HTTP connection of this process."""
+        """Routes every connection of this process."""
         route_streams(self.via)
+        open_tunnels(self._way, self._answer_failed, self._opens_socks, self._socks_failed)
 
     def done(self) -> None:
         for each in self._warnings.values():
@@ -58,6 +79,10 @@ class OutboundProxying:
             return
         if isinstance(data.context.client.proxy_mode, UpstreamMode):
             return
+        if data.context.server.timestamp_start is not None:
+            # Opened before the client got its answer.
+            self._clients.mark(self._clients.of(data.context.client), Phase.TUNNEL)
+            return
         # After a hook that failed, mitmproxy waits for more data instead of opening the tunnel.
         data.layer = None
         via = _via(self._proxies.route(address[0], address[1]))
@@ -68,9 +93,35 @@ class OutboundProxying:
         else:
             data.layer = through_proxy(tunnel, via, partial(self._failed, data.context.client))
 
-    def _failed(self, client: connection.Client, fault: Fault) -> None:
-        """Logs a tunnel that was not opened, without its host."""
-        self._log.not_opened(client, fault)
+    def _way(self, flow: http.HTTPFlow) -> Way | None:
+        """Returns the way of a tunnel that is opened before the client gets its answer."""
+        host, port = flow.request.host, flow.request.port
+        return Way(_via(self._proxies.route(host, port))) if self._opens(flow.client_conn, host, port) else None
+
+    def _opens_socks(self, of: context.Context) -> bool:
+        host, port = (of.server.address or ("", 0))[:2]
+        return self._opens(of.client, host, port) and self._proxies.route(host, port) is None
+
+    def _opens(self, client: connection.Client, host: str, port: int) -> bool:
+        is_name = bool(host) and address_of(host.strip("[]")) is None
+        return is_name and not isinstance(client.proxy_mode, UpstreamMode) and self._passes(host, port)
+
+    def _answer_failed(self, flow: http.HTTPFlow, fault: Fault | None) -> None:
+        """Answers the client of a tunnel that cannot be opened. Without a fault, it has gone."""
+        if fault is None:
+            self._log.broken(flow.client_conn, None)
+            return
+        request_id = new_request_id()
+        flow.response = answer_with(fault.error(), request_id, "CONNECT")
+        flow.response.headers["connection"] = "close"
+        self._failed(flow.client_conn, fault, request_id)
+
+    def _socks_failed(self, of: context.Context, fault: Fault) -> None:
+        self._failed(of.client, fault)
+
+    def _failed(self, client: connection.Client, fault: Fault, request_id: str | None = None) -> None:
+        """Logs a tunnel that was not opened, without its host. With a request id, the client got the error."""
+        self._log.not_opened(client, fault, request_id)
         if fault not in self._warnings:
             self._warnings[fault] = RareWarning(f"untouched tunnels whose host {fault.value[1]} ({fault.kind}): %d")
         self._warnings[fault].count()

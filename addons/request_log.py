@@ -95,9 +95,15 @@ class RequestLog:
             error = fault.error()
             self._write_short(client, "upstream_error", error.code, error.status)
 
-    def not_opened(self, client: connection.Client, fault: Fault) -> None:
-        """Logs a tunnel that the outbound proxy did not open. The client gets no answer."""
-        self._write_short(client, "upstream_error", fault.error().code)
+    def cut(self, client: connection.Client, code: str) -> None:
+        """Logs a tunnel whose first bytes name a host that is refused."""
+        self._write_short(client, "refused", code)
+
+    def not_opened(self, client: connection.Client, fault: Fault, request_id: str | None = None) -> None:
+        """Logs a tunnel that could not be opened. A client of CONNECT got the error with this request id."""
+        error = fault.error()
+        status, method = (error.status, "CONNECT") if request_id else (None, None)
+        self._write_short(client, "upstream_error", error.code, status, request_id=request_id, method=method)
 
     def unread(self, request_id: str, error: GatewayError, client: connection.Client) -> None:
         """Logs a request whose head could not be read."""

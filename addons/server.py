@@ -94,13 +94,13 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
             states = FlowStates()
             delivery = ResponseDelivery(states)
             delivery.install()
-            outbound = OutboundProxying(settings.outbound_proxies, states, log)
-            outbound.install()
             review = Review(settings.max_flows, intercepts)
             log.metrics.read("held_requests", "Requests that wait for an operator.", lambda: review.held)
             refusals = Refusals(states, review, gateway, log)
             listed = read_unprotected_hosts() if settings.unprotected_hosts == "refuse" else ()
             unprotected = UnprotectedTunnels(UnprotectedHosts(listed), intercepts, log)
+            outbound = OutboundProxying(settings.outbound_proxies, states, log, clients, unprotected.passes)
+            outbound.install()
             protect = Protect(
                 gateway,
                 states,

@@ -18,6 +18,7 @@ from addons.request_log import RequestLog
 from gateway.config.unprotected_hosts import UnprotectedHost, UnprotectedHosts
 from gateway.errors import Forbidden, GatewayError
 
+_CODE = "unprotected_host"
 # A fatal alert `access_denied` (RFC 8446, section 6.2).
 _ACCESS_DENIED = b"\x15\x03\x03\x00\x02\x02\x31"
 
@@ -44,6 +45,10 @@ class UnprotectedTunnels:
         if not self._intercepts(host, port):
             self.check(host, port)
 
+    def passes(self, host: str, port: int) -> bool:
+        """Tells whether a tunnel is neither decrypted nor refused, unless its first bytes name another host."""
+        return not self._intercepts(host, port) and self._hosts.find(host, port) is None
+
     def check(self, host: str, port: int) -> None:
         """Raises Forbidden for a host on the list."""
         found = self._hosts.find(host, port)
@@ -52,7 +57,7 @@ class UnprotectedTunnels:
             raise Forbidden(
                 f"Nothing was sent: this host receives prompts of {found.clients}, which the gateway cannot protect."
                 f' Instead, {found.instead}. To let them pass unprotected, set `unprotected_hosts = "tunnel"`.',
-                code="unprotected_host",
+                code=_CODE,
             )
 
     def refused(self, flow: http.HTTPFlow, error: GatewayError) -> None:
@@ -73,6 +78,7 @@ class UnprotectedTunnels:
             data.layer = tunnel
         else:
             self._count(found)
+            self._log.cut(data.context.client, _CODE)
             data.layer = Refused(data.context)
 
     def _count(self, found: UnprotectedHost) -> None:

@@ -130,7 +130,11 @@ class RoutedStream(DeliveringStream):
     via: ClassVar[Callable[[http.HTTPFlow], Via | None]]
 
     def make_server_connection(self) -> layer.CommandGenerator[bool]:
-        self.flow.server_conn.via = type(self).via(self.flow)
+        via = type(self).via(self.flow)
+        if self.flow.server_conn.connected and self.flow.server_conn.via != via:
+            # Opened for a tunnel that turned out to be decrypted, and another way than that of its requests.
+            self.flow.server_conn = connection.Server(address=self.flow.server_conn.address)
+        self.flow.server_conn.via = via
         return (yield from super().make_server_connection())
 
 
@@ -143,7 +147,7 @@ def route_streams(via: Callable[[http.HTTPFlow], Via | None]) -> None:
     module.HttpUpstreamProxy = OutboundTunnel
 
 
-def through_proxy(tunnel: layer.Layer, via: Via, failed: Callable[[Fault], None]) -> layer.Layer:
+def through_proxy(tunnel: layer.Layer, via: Via, failed: Callable[[Fault], None] | None = None) -> layer.Layer:
     """Returns a layer that opens the server connection of a `tunnel` through a proxy."""
     tunnel.context.server.via = via
     stack = OutboundTunnel.make(tunnel.context, send_connect=True)

@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
-from mitmproxy import connection
-from mitmproxy.proxy import commands, events, layer
-from mitmproxy.proxy.layers import TCPLayer, UDPLayer
+from mitmproxy import connection, options
+from mitmproxy.proxy import commands, context, events, layer
+from mitmproxy.proxy.layers import TCPLayer, UDPLayer, modes
 from mitmproxy.proxy.layers import http as http_layers
 from mitmproxy.proxy.layers.http import _upstream_proxy
 from mitmproxy.proxy.mode_specs import ProxyMode
@@ -14,7 +14,9 @@ from pydantic import SecretStr
 
 from addons.flow_state import FlowState, FlowStates
 from addons.outbound_proxying import OutboundProxying
+from addons.patches.connection_limits import Clients, ClientState, Phase
 from addons.patches.outbound_tunnel import OutboundTunnel, RoutedStream
+from addons.patches.tunnel_opening import OpeningSocks, OpeningStream, Way
 from addons.request_log import RequestLog
 from addons.unprotected_tunnels import Refused
 from gateway.config.outbound_proxy import OutboundProxies, OutboundProxy
@@ -27,7 +29,10 @@ VIA = ("http", ("proxy.test", 3128))
 
 
 def addon(states: FlowStates | None = None) -> OutboundProxying:
-    return OutboundProxying(OutboundProxies(PROXY, {"direct": None}, [".corp"]), states or FlowStates(), RequestLog())
+    proxies = OutboundProxies(PROXY, {"direct": None}, [".corp"])
+    return OutboundProxying(
+        proxies, states or FlowStates(), RequestLog(), Clients(), lambda host, _: host != "model.test"
+    )
 
 
 @pytest.mark.parametrize(
@@ -123,10 +128,62 @@ def test_tunnels_that_fail_are_counted_by_the_kind(caplog: pytest.LogCaptureFixt
     assert "canary" not in caplog.text
 
 
+@pytest.mark.parametrize(
+    ("host", "way", "socks"),
+    [
+        ("far.test", Way(VIA), False),
+        ("a.corp", Way(None), True),
+        ("model.test", None, False),
+        ("192.0.2.1", None, False),
+        ("[2001:db8::1]", None, False),
+        ("", None, False),
+    ],
+)
+def test_a_tunnel_to_a_name_that_is_not_intercepted_is_opened_before_the_answer(
+    host: str, way: Way | None, socks: bool
+) -> None:
+    flow = tflow.tflow(req=tutils.treq(method="CONNECT", host=host, port=443))
+    assert addon()._way(flow) == way
+    of = context.Context(flow.client_conn, options.Options())
+    of.server.address = (host, 443)
+    assert addon()._opens_socks(of) == socks
+    flow.client_conn.proxy_mode = ProxyMode.parse("upstream:http://mode.test:8080")
+    assert addon()._way(flow) is None
+
+
+def test_a_tunnel_that_is_open_is_not_opened_again() -> None:
+    outbound, data = addon(), tunnel("far.test", b"\x00")
+    state = ClientState(data.context.client.id, "192.0.2.1")
+    outbound._clients.add(state)
+    data.context.server.timestamp_start = 1.0
+    kept = data.layer
+    outbound.next_layer(data)
+    assert (data.layer, state.phase) == (kept, Phase.TUNNEL)
+
+
+def test_the_client_of_a_tunnel_that_cannot_be_opened_gets_the_error(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "gateway.requests")
+    flow = tflow.tflow(req=tutils.treq(method="CONNECT", host="canary.test", port=443))
+    addon()._answer_failed(flow, Fault.UNRESOLVED)
+    assert flow.response is not None
+    assert (flow.response.status_code, flow.response.headers["connection"]) == (502, "close")
+    error = flow.response.json()
+    assert error["error"]["code"] == "upstream_unreachable"
+    addon()._answer_failed(tflow.tflow(), None)
+    failed, gone = [record.getMessage() for record in caplog.records if record.name == "gateway.requests"]
+    for part in (f'request_id="{error["request_id"]}"', "method=CONNECT", "status=502", 'code="upstream_unreachable"'):
+        assert part in failed
+    assert "outcome=cancelled" in gone
+    assert "canary" not in caplog.text
+
+
 def test_every_stream_of_the_process_is_routed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_layers, "HttpStream", http_layers.HttpStream)
     monkeypatch.setattr(_upstream_proxy, "HttpUpstreamProxy", _upstream_proxy.HttpUpstreamProxy)
+    monkeypatch.setattr(modes, "Socks5Proxy", modes.Socks5Proxy)
     addon().install()
     replaced: Any = http_layers
-    assert replaced.HttpStream is RoutedStream
+    assert replaced.HttpStream is OpeningStream
+    assert issubclass(OpeningStream, RoutedStream)
+    assert OpeningSocks is vars(modes)["Socks5Proxy"]
     assert _upstream_proxy.HttpUpstreamProxy is OutboundTunnel

@@ -40,6 +40,8 @@ async def test_intercepted_and_other_hosts_are_not_refused() -> None:
     flow = tflow.tflow(req=tutils.treq(method="CONNECT", host="chatgpt.com", port=443))
     await addon("chatgpt.com").http_connect(flow)
     assert flow.response is None
+    passing = [host for host in ("chatgpt.com", "github.com", "model.test") if addon("model.test").passes(host, 443)]
+    assert passing == ["github.com"]
     addon().check("github.com", 443)
 
 
@@ -91,7 +93,10 @@ def commands_of(data: layer.NextLayer) -> list[Any]:
         *(("192.0.2.1", http_head(name)) for name in ("chatgpt.com", "chatgpt.com:443", "CHATGPT.COM.:80")),
     ],
 )
-def test_a_tunnel_to_a_listed_host_is_closed(host: str, sent: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tunnel_to_a_listed_host_is_closed(
+    host: str, sent: bytes, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "gateway.requests")
     monkeypatch.setattr(NextLayer, "_get_host_header", staticmethod(host_header))
     data = tunnel(host, sent)
     addon().next_layer(data)
@@ -100,6 +105,7 @@ def test_a_tunnel_to_a_listed_host_is_closed(host: str, sent: bytes, monkeypatch
     assert not any(isinstance(command, commands.OpenConnection) for command in done)
     alert = [command.data for command in done if isinstance(command, commands.SendData)]
     assert alert == ([b"\x15\x03\x03\x00\x02\x021"] if sent[:1] == b"\x16" else [])
+    assert 'outcome=refused code="unprotected_host"' in caplog.text
 
 
 @pytest.mark.parametrize("sent", [client_hello("github.com"), http_head("github.com"), b"SSH-2.0-a\r\n", b"\x00"])

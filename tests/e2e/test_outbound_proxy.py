@@ -1,18 +1,28 @@
 """Both listeners reach other hosts through the outbound proxy, whose credentials and answers stay with the gateway."""
 
 import contextlib
+import json
 import socket
 from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 import trustme
 
 from tests.e2e.conftest import Gateways
-from tests.e2e.mitmweb import everything, operator
+from tests.e2e.mitmweb import everything, operator, wait_for
 from tests.e2e.outbound_proxy import ConnectProxy
-from tests.e2e.raw import answer_to, connected, connection, each_connection, pushed, resident_mb, until_closed
+from tests.e2e.raw import (
+    answer_to,
+    connection,
+    each_connection,
+    pushed,
+    resident_mb,
+    status_of,
+    until_closed,
+)
 from tests.e2e.server import Running, free_port
 from tests.e2e.upstream import Upstream
 
@@ -129,9 +139,8 @@ def test_an_untouched_tunnel_and_plain_http_take_the_proxy(office: Office) -> No
         far.sendall(far.recv(65536))
 
     with each_connection(greet) as port, connection(office.running.proxy_port) as sock:
-        connected(sock, f"ssh.test:{port}")
-        sock.sendall(b"\x00pong")
-        assert until_closed(sock) == greeting + b"\x00pong"
+        sock.sendall(tunnel_to(f"ssh.test:{port}") + b"\x00pong")
+        assert until_closed(sock).endswith(b"\r\n\r\n" + greeting + b"\x00pong")
     place = f"http://model.test:{office.plain.port}"
     request = f"POST {place}/x HTTP/1.1\r\nHost: model.test\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{{}}"
     answer_to(office.running.proxy_port, request.encode())
@@ -151,19 +160,42 @@ def test_what_the_proxy_refuses_is_a_502_with_its_own_fault(office: Office, said
     (line,) = warnings_of(office.running, answer.json()["request_id"])
     assert "upstream `tls` cannot be reached: the outbound proxy " in line
     assert f"({REFUSALS[said]})" in line
-    with connection(office.running.proxy_port) as sock:
-        connected(sock, "far.test:443")
-        sock.sendall(b"\x00")
-        assert until_closed(sock) == b""
+    refused = refused_tunnel(office.running, "far.test:443")
+    assert "the outbound proxy " in refused["error"]["message"]
     assert "far.test" not in office.running.output()
+
+
+def tunnel_to(place: str) -> bytes:
+    return f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n\r\n".encode()
+
+
+def refused_tunnel(running: Running, place: str, status: int = 502) -> dict[str, Any]:
+    """The error that the client of a tunnel gets, whose line in the log is checked."""
+    answer = answer_to(running.proxy_port, tunnel_to(place))
+    assert status_of(answer) == status
+    error: dict[str, Any] = json.loads(answer.partition(b"\r\n\r\n")[2])
+    line = wait_for(lambda: next((line for line in running.output().splitlines() if error["request_id"] in line), None))
+    assert f'outcome="upstream_error" status={status} code="{error["error"]["code"]}"' in line
+    return error
+
+
+@pytest.mark.parametrize("place", ["localhost:1", "nowhere.invalid:443"])
+def test_a_tunnel_that_cannot_be_opened_directly_is_a_502(running: Running, place: str) -> None:
+    error = refused_tunnel(running, place)["error"]
+    assert error["code"] == "upstream_unreachable"
+    assert ("refused" if place == "localhost:1" else "resolved") in error["message"]
+
+
+def test_a_host_that_speaks_first_is_heard(running: Running) -> None:
+    greeting = b"220 mail.test\r\n"
+    with each_connection(lambda far: far.sendall(greeting)) as port:
+        answer = answer_to(running.proxy_port, tunnel_to(f"localhost:{port}"))
+    assert (status_of(answer), answer.endswith(b"\r\n\r\n" + greeting)) == (200, True)
 
 
 def test_tunnels_that_the_proxy_does_not_open_are_counted_in_the_log(office: Office) -> None:
     office.proxy.answer = b"HTTP/1.1 405 Canary-4711\r\n\r\n"
-    with connection(office.running.proxy_port) as sock:
-        connected(sock, "far.test:443")
-        sock.sendall(b"\x00")
-        assert until_closed(sock) == b""
+    refused_tunnel(office.running, "far.test:443")
     assert (
         "untouched tunnels whose host cannot be reached: the outbound proxy does not permit" in office.running.output()
     )
@@ -221,6 +253,6 @@ def test_bytes_sent_before_the_proxy_answers_are_not_buffered(gateways: Gateways
         running = gateways(config=f'upstream_proxy = "http://127.0.0.1:{port}"\n', detection="patterns")
         before = resident_mb(running.process.pid)
         with connection(running.proxy_port) as sock:
-            connected(sock, "far.test:443")
+            sock.sendall(tunnel_to("far.test:443"))
             assert pushed(sock, b"\x00" * 65536, 40 * 1024 * 1024) < 20 * 1024 * 1024
         assert resident_mb(running.process.pid) - before < 30

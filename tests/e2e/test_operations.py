@@ -8,6 +8,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from gateway.cli.listeners import Answer, operations_answers
+from gateway.config.loading import load_settings
 from tests.e2e.server import OPERATOR_KEY, free_port, gateway
 from tests.e2e.test_two_processes import child_of
 from tests.e2e.upstream import Upstream
@@ -31,6 +33,7 @@ def test_it_answers_without_a_key_while_the_gateways_process_hangs_and_sends_not
             assert caller.post("/v1/chat/completions", json=CHAT).status_code == 200
             keyed = caller.get("/metrics").text
         assert [client.get(path).status_code for path in ("/livez", "/readyz")] == [200, 200]
+        assert operations_answers(load_settings(None, operations_port=port)) is Answer.OURS
         told = client.get("/metrics").text
         assert names(told) == names(keyed)
         assert "\nprivacy_gateway_ready 1.0\n" in told

@@ -292,9 +292,13 @@ def _native_routes() -> APIRouter:
         return _json(await usage(_container(request).store, query.sought()))
 
     @router.get("/keys/audit", **documented("key_audit", governance.KeyUseListReply))
-    async def key_audit(request: Request, limit: Limit = 50, offset: Offset = 0) -> Response:
-        data, total = await _container(request).store.read(lambda stored: read_uses(stored, limit, offset))
-        return _json(_page(data, total, limit, offset))
+    async def key_audit(request: Request, caller: AuthenticatedCaller, query: SelectedPage) -> Response:
+        await _check_types(request, query, caller)
+        store, calls_of = _container(request).store, _container(request).wires.calls_of
+        data, total = await store.read(
+            lambda stored: read_uses(stored, query.limit, query.offset, query.sought(), calls_of)
+        )
+        return _json(_page(data, total, query.limit, query.offset))
 
     @router.get("/payments/x402", **documented("settlement", governance.SettlementReply))
     async def settlement() -> Response:

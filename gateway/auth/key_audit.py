@@ -6,16 +6,18 @@ Uses are counted in memory and written in groups, off the path of requests. A cr
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from gateway.store import Repositories, Store
-from gateway.store.rows import KeyCallRow
+from gateway.store.rows import ALL_RECEIPTS, KeyCallRow, ReceiptFilter
 
 _KEPT = timedelta(days=90)
 _MOST_ROWS = 100_000
 _MOST_UNWRITTEN = 10_000
+# The outcomes of uses that were not refused. All others are codes of errors.
+_ENDS = ("answered", "forwarded", "dropped", "cancelled", "connected")
 
 
 class KeyAudit:
@@ -61,9 +63,23 @@ class KeyAudit:
         await self._store.write(lambda stored: stored.keys.forget_calls(before, _MOST_ROWS))
 
 
-def read_uses(stored: Repositories, limit: int, offset: int) -> tuple[list[dict[str, Any]], int]:
-    """Returns a page of uses, newest first, as `GET /v1/keys/audit` answers them, and how many there are in all."""
-    rows, total = stored.keys.calls(limit, offset)
+def read_uses(
+    stored: Repositories,
+    limit: int,
+    offset: int,
+    sought: ReceiptFilter = ALL_RECEIPTS,
+    calls_of: Callable[[str], Iterable[str]] = lambda operation: (operation,),
+) -> tuple[list[dict[str, Any]], int]:
+    """Returns a page of uses, newest first, as `GET /v1/keys/audit` answers them, and how many there are in all.
+
+    Only receipts know policies, types and models. If some are sought, the uses are those that left a receipt.
+    `calls_of` returns the calls of an operation.
+    """
+    if sought.policies or sought.types or sought.models:
+        rows, total = stored.keys.calls_with_receipts(limit, offset, sought)
+    else:
+        calls = tuple(call for operation in sought.operations for call in calls_of(operation))
+        rows, total = stored.keys.calls(limit, offset, sought, calls, _ENDS)
     uses = [
         {
             "time": row.minute.replace("Z", ":00Z"),

@@ -18,6 +18,7 @@ from gateway.auth.key_audit import read_uses
 from gateway.auth.key_permissions import grant_of, scope_words
 from gateway.auth.quotas import quota_words
 from gateway.cli.console import CommandLine, add_page, argument, flush_output, print_json, read_hidden, report
+from gateway.cli.filter_options import add_filters, described, read_filter
 from gateway.cli.policy_lookup import open_registry
 from gateway.cli.receipt_log import open_log
 from gateway.cli.store_commands import check_not_lost, finish_reader
@@ -26,6 +27,7 @@ from gateway.config.settings import Settings, SettingsError
 from gateway.models import Scope
 from gateway.receipt_log.signing_key import rotate_signing_key
 from gateway.store import ReadOnlyStore, open_existing_store, open_store, store_exists
+from gateway.wires.base import Wires
 
 type KeyAction = Callable[[KeyRing, argparse.Namespace, Settings], Awaitable[None]]
 
@@ -75,6 +77,7 @@ def add_commands(line: CommandLine) -> None:
 
     audit = actions.add_parser("audit", help="show what keys and providers' credentials were used for, newest first")
     add_page(audit, 50)
+    add_filters(audit)
     finish_reader(line, audit, _audit)
 
     digest = actions.add_parser("digest", help="show the digest of a provider's credential, read from standard input")
@@ -160,10 +163,16 @@ def _rotate_signing(settings: Settings, options: argparse.Namespace) -> int:
     return report(options, keys, text)
 
 
-def _audit(store: ReadOnlyStore, _: Settings, options: argparse.Namespace) -> int:
-    uses, _total = store.read(lambda stored: read_uses(stored, options.limit, options.offset))
+def _audit(store: ReadOnlyStore, settings: Settings, options: argparse.Namespace) -> int:
+    sought = read_filter(store, settings, options)
+    uses, total = store.read(
+        lambda stored: read_uses(stored, options.limit, options.offset, sought.sought(), _calls_of)
+    )
     if options.json:
         print_json(uses)
+        return 0
+    if not total:
+        Console().print(f"No uses of keys{described(sought)}.", highlight=False, markup=False)
         return 0
     # The id of a key or a credential stays in one line.
     widths = {"Time (UTC)": 16, "Key": 21, "Call": None, "Outcome": None, "Count": 5}
@@ -174,6 +183,10 @@ def _audit(store: ReadOnlyStore, _: Settings, options: argparse.Namespace) -> in
         table.add_row(time, Text("\n".join(_user(use))), use["call"], use["outcome"], str(use["count"]))
     Console().print(table)
     return 0
+
+
+def _calls_of(operation: str) -> tuple[str, ...]:
+    return Wires.discover().calls_of(operation)
 
 
 def _user(use: dict[str, Any]) -> Iterator[str]:

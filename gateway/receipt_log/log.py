@@ -281,6 +281,7 @@ def _facts(record: Record, members: Body, owner: str) -> FactsRow:
         record.created_at,
         members["operation"],
         members["policy"]["id"],
+        members.get("wire"),
         members.get("model"),
         members.get("credential"),
         members["route"],

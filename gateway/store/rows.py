@@ -106,6 +106,7 @@ class FactsRow(NamedTuple):
     created_at: str
     operation: str
     policy: str
+    wire: str | None
     model: str | None
     credential: str | None
     route: str

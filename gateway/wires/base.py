@@ -190,6 +190,10 @@ class Wires:
     def __iter__(self) -> Iterator[Wire]:
         return iter(self._wires)
 
+    def calls_of(self, operation: str) -> tuple[str, ...]:
+        """Returns the names of an operation's calls in the audit of keys, which names calls of models by their wire."""
+        return tuple(wire.id for wire in self._wires) if operation == "chat" else (operation,)
+
     def named(self, id: str) -> Wire | None:
         return next((wire for wire in self._wires if wire.id == id), None)
 

@@ -3,12 +3,36 @@
 import sqlite3
 from collections.abc import Sequence
 
-from gateway.store.rows import LARGEST_NUMBER, KeyCallRow, KeyRow, KeyUseRow, PreviousSecretRow
+from gateway.store.rows import (
+    ALL_RECEIPTS,
+    LARGEST_NUMBER,
+    KeyCallRow,
+    KeyRow,
+    KeyUseRow,
+    PreviousSecretRow,
+    ReceiptFilter,
+)
+from gateway.store.sqlite.selection import select, select_calls
 
 _USE = KeyUseRow._fields[2:]
 
 _COLUMNS = ", ".join(KeyRow._fields)
 _INSERT = f"INSERT INTO keys ({_COLUMNS}) VALUES ({', '.join('?' * len(KeyRow._fields))})"
+# Receipts as the audit of keys has calls.
+_CALLS = """
+    SELECT *, (SELECT request_id FROM receipts WHERE sequence = last) AS request_id FROM (
+        SELECT
+            substr(created_at, 1, 16) || 'Z' AS minute,
+            owner AS key_id,
+            coalesce(wire, operation) AS call,
+            coalesce(code, outcome, iif(wire IS NULL, 'answered', 'open')) AS outcome,
+            count(*) AS count,
+            coalesce(credential, '') AS credential,
+            max(sequence) AS last
+        FROM receipts_facts WHERE created_at IS NOT NULL AND operation IS NOT NULL AND {where}
+        GROUP BY 1, 2, 3, 4, 6
+    )
+"""
 
 
 class Keys:
@@ -103,12 +127,41 @@ class Keys:
             rows,
         )
 
-    def calls(self, limit: int, offset: int) -> tuple[list[tuple[KeyCallRow, str | None]], int]:
-        """A page of calls with the label of each key, newest first, and how many there are in all."""
-        order = "c.minute DESC, c.key_id, c.credential, c.call, c.outcome"
-        query = f"SELECT c.*, label FROM key_calls c LEFT JOIN keys USING (key_id) ORDER BY {order} LIMIT ? OFFSET ?"
-        rows = self._conn.execute(query, [limit, offset])
-        total = self._conn.execute("SELECT count(*) FROM key_calls").fetchone()[0]
+    def calls(
+        self,
+        limit: int,
+        offset: int,
+        sought: ReceiptFilter = ALL_RECEIPTS,
+        calls: tuple[str, ...] = (),
+        ends: tuple[str, ...] = (),
+    ) -> tuple[list[tuple[KeyCallRow, str | None]], int]:
+        """A page of calls with the label of each key, newest first, and how many there are in all.
+
+        Of the filter, keys, times and outcomes count; an outcome that is none of `ends` is a refusal. `calls` are those
+        that are sought, if not all.
+        """
+        where, parameters = select_calls(sought, calls, ends)
+        return self._calls("key_calls", where, parameters, limit, offset)
+
+    def calls_with_receipts(
+        self, limit: int, offset: int, sought: ReceiptFilter
+    ) -> tuple[list[tuple[KeyCallRow, str | None]], int]:
+        """The same of the receipts that are sought. Those without an outcome are `answered`, or `open` with a wire."""
+        where, parameters = select(sought)
+        return self._calls(f"({_CALLS.format(where=where)})", "true", parameters, limit, offset)
+
+    def _calls(
+        self, source: str, where: str, parameters: list[str], limit: int, offset: int
+    ) -> tuple[list[tuple[KeyCallRow, str | None]], int]:
+        columns = ", ".join(
+            f"c.{name}" for name in ("count" if each == "amount" else each for each in KeyCallRow._fields)
+        )
+        rows = self._conn.execute(
+            f"SELECT {columns}, label FROM {source} c LEFT JOIN keys USING (key_id) WHERE {where} "
+            "ORDER BY c.minute DESC, c.key_id, c.credential, c.call, c.outcome LIMIT ? OFFSET ?",
+            [*parameters, limit, offset],
+        )
+        total = self._conn.execute(f"SELECT count(*) FROM {source} c WHERE {where}", parameters).fetchone()[0]
         return [(KeyCallRow(*row[:-1]), row[-1]) for row in rows], total
 
     def forget_calls(self, before: str, most: int) -> None:

@@ -10,10 +10,11 @@ from gateway.errors import Unprocessable
 from gateway.models import Scope
 from gateway.receipts.drafts import OutcomeDraft
 from gateway.receipts.filters import Filter
+from gateway.store.rows import KeyCallRow
 from tests.gateway.api.conftest import KEY
 from tests.gateway.receipt_log.support import draft
 
-PLACES = ("/v1/receipts", "/v1/usage")
+PLACES = ("/v1/receipts", "/v1/usage", "/v1/keys/audit")
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +82,29 @@ async def test_what_is_no_filter(client: httpx.AsyncClient, secret: str, path: s
         with pytest.raises(Unprocessable) as refused:
             Filter.of(given)
         assert refused.value.message == error["message"]
+
+
+@pytest.mark.parametrize(
+    ("query", "calls"),
+    [
+        ("operation=chat&until=2026-03-01", ["chat-completions"]),
+        ("outcome=refused&until=2026-03-01", ["protect"]),
+        ("key=key_other&since=2026-02-01&until=2026-02-01", ["chat-completions", "protect"]),
+        ("type=CASE_NUMBER&operation=chat&outcome=refused", ["chat"]),
+        ("policy=strict", []),
+    ],
+)
+async def test_a_filter_of_the_audit(
+    client: httpx.AsyncClient, container: Container, secret: str, query: str, calls: list[str]
+) -> None:
+    """Entries by policy, type or model come from receipts."""
+    rows = [
+        KeyCallRow("2026-02-01T03:05Z", "key_other", "chat-completions", "forwarded", 1),
+        KeyCallRow("2026-02-01T03:04Z", "key_other", "protect", "conflict", 1),
+    ]
+    await container.store.write(lambda stored: stored.keys.count_calls(rows))
+    page = (await get(client, "/v1/keys/audit", query)).json()
+    assert ([use["call"] for use in page["data"]], page["total"]) == (calls, len(calls))
 
 
 async def test_a_client_does_not_learn_which_types_there_are(client: httpx.AsyncClient, secret: str) -> None:

@@ -82,6 +82,7 @@ def test_a_rotation_that_would_ignore_an_option_is_refused(
 def test_the_audit_in_words(command: Command, data_dir: Path) -> None:
     made = command.json("keys", "create", "laptop")[1]
     assert command.json("keys", "audit") == (0, [])
+    assert command("keys", "audit") == (0, "No uses of keys.\n")
     store = open_store(data_dir)
     row = KeyCallRow("2026-01-02T03:04Z", made["key_id"], "protect", "answered", 7)
     store.submit(
@@ -100,6 +101,9 @@ def test_the_audit_in_words(command: Command, data_dir: Path) -> None:
     assert all(word in table for word in (*shown, "cred_" + "1" * 16, "(no credential)"))
     assert max(map(len, table.splitlines())) <= 80
     assert len(command.json("keys", "audit", "--limit", "1")[1]) == 1
+    uses = command.json("keys", "audit", "--operation", "chat", "--outcome", "refused", "--key", "laptop")[1]
+    assert [use["outcome"] for use in uses] == ["streaming_not_supported"]
+    assert command("keys", "audit", "--policy", "strict") == (0, "No uses of keys with policy strict.\n")
 
 
 def test_the_digest_of_a_credential(command: Command, data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:

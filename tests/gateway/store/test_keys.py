@@ -1,9 +1,20 @@
 """The repository of keys keeps its guarantees."""
 
+from typing import Any
+
 import pytest
 
 from gateway.store import ConstraintViolation, Store
-from gateway.store.rows import LARGEST_NUMBER, KeyCallRow, KeyUseRow, PreviousSecretRow
+from gateway.store.rows import (
+    LARGEST_NUMBER,
+    EndRow,
+    FactsRow,
+    KeyCallRow,
+    KeyUseRow,
+    NewRecord,
+    PreviousSecretRow,
+    ReceiptFilter,
+)
 from tests.gateway.store.support import add, key, names
 
 LATER = "2026-01-02T03:04:06+00:00"
@@ -105,6 +116,62 @@ async def test_calls_add_up_and_come_newest_first_with_the_label(store: Store) -
     last, _ = await store.read(lambda stored: stored.keys.calls(3, 3))
     assert [row.amount for row, _ in last] == [LARGEST_NUMBER]
     assert await store.read(lambda stored: stored.keys.revision()) == revision
+
+
+@pytest.mark.parametrize(
+    ("sought", "calls", "found"),
+    [
+        ({}, (), [4, 3, 2, 1]),
+        ({"keys": ("a label",)}, (), [4, 1]),
+        ({"keys": ("key_b", "cred_a")}, (), [3, 2]),
+        ({"since": "2026-01-02T03:05:30.000Z"}, (), [4, 3, 2]),
+        ({"until": "2026-01-02T03:05:00.000Z"}, (), [1]),
+        ({"until": "2026-01-02T03:05:00.001Z", "outcomes": ("refused",)}, (), [3]),
+        ({"outcomes": ("answered", "failed")}, (), [4, 1]),
+        ({}, ("chat", "usage"), [4, 3]),
+    ],
+)
+async def test_calls_that_are_sought(
+    store: Store, sought: dict[str, Any], calls: tuple[str, ...], found: list[int]
+) -> None:
+    rows = [
+        KeyCallRow("2026-01-02T03:04Z", "key_a", "protect", "answered", 1),
+        KeyCallRow("2026-01-02T03:05Z", "proxy_1", "other", "forwarded", 2, "cred_a"),
+        KeyCallRow("2026-01-02T03:05Z", "key_b", "chat", "conflict", 3),
+        KeyCallRow("2026-01-02T03:06Z", "key_a", "usage", "answered", 4),
+    ]
+    await store.write(lambda stored: stored.keys.add(key("key_a")))
+    await store.write(lambda stored: stored.keys.count_calls(rows))
+    rest = (ReceiptFilter(**sought), calls, ("answered", "forwarded"))
+    page, total = await store.read(lambda stored: stored.keys.calls(2, 1, *rest))
+    assert ([row.amount for row, _ in page], total) == (found[1:3], len(found))
+
+
+async def test_calls_are_read_from_receipts(store: Store) -> None:
+    def facts(sequence: int, wire: str | None, **changes: Any) -> FactsRow:
+        time = "2026-01-02T03:04:05.678Z"
+        row = FactsRow(sequence, "key_a", time, "chat", "a", wire, None, None, "direct", "low", "{}", "{}", 0)
+        return row._replace(**changes)
+
+    rows = [
+        *(facts(1, "gemini"), facts(2, "gemini"), facts(3, "gemini"), facts(4, None, operation="protect")),
+        *(facts(5, "gemini", credential="cred_a"), facts(6, "gemini", policy="b")),
+    ]
+    receipts = [NewRecord(row.sequence, "receipt", f"req_{row.sequence}", "key_a", "", "", "") for row in rows]
+    ends = [EndRow("req_1", "refused", "conflict", 0, 0, 0), EndRow("req_2", "refused", "conflict", 0, 0, 0)]
+    await store.write(lambda stored: stored.keys.add(key("key_a")))
+    await store.write(lambda stored: (stored.receipts.add(receipts), stored.receipts.add_facts(rows, ends)))
+    page, total = await store.read(lambda stored: stored.keys.calls_with_receipts(9, 0, ReceiptFilter(policies=("a",))))
+    entry = KeyCallRow("2026-01-02T03:04Z", "key_a", "gemini", "conflict", 2, "", "req_2")
+    expected = [
+        entry,
+        entry._replace(outcome="open", amount=1, request_id="req_3"),
+        entry._replace(call="protect", outcome="answered", amount=1, request_id="req_4"),
+        entry._replace(outcome="open", amount=1, credential="cred_a", request_id="req_5"),
+    ]
+    assert (page, total) == ([(row, "a label") for row in expected], 4)
+    page, total = await store.read(lambda stored: stored.keys.calls_with_receipts(1, 3, ReceiptFilter()))
+    assert ([row.credential for row, _ in page], total) == (["cred_a"], 4)
 
 
 async def test_calls_are_forgotten_by_age_and_by_number(store: Store) -> None:

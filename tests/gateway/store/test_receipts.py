@@ -99,10 +99,14 @@ async def test_pages_are_newest_first_with_the_number_of_all(store: Store) -> No
 
 FACTS = {
     1: FactsRow(
-        1, "key_1", "2026-01-01T10:00:00Z", "chat", "default", "m", None, "direct", "low", '{"URL":1}', "{}", 5
+        1, "key_1", "2026-01-01T10:00:00Z", "chat", "default", None, "m", None, "direct", "low", '{"URL":1}', "{}", 5
     ),
-    3: FactsRow(3, "key_2", "2026-01-02T10:00:00Z", "chat", "strict", None, "cred_1", "local", "none", "{}", "{}", 0),
-    4: FactsRow(4, "key_1", "2026-01-03T10:00:00Z", "edit", "strict", "m", None, "direct", "low", '{"AGE":2}', "{}", 7),
+    3: FactsRow(
+        3, "key_2", "2026-01-02T10:00:00Z", "chat", "strict", "w", None, "cred_1", "local", "none", "{}", "{}", 0
+    ),
+    4: FactsRow(
+        4, "key_1", "2026-01-03T10:00:00Z", "edit", "strict", None, "m", None, "direct", "low", '{"AGE":2}', "{}", 7
+    ),
 }
 ENDS = [EndRow("req_a", "refused", "conflict", 0, 1, 2), EndRow("req_c", "answered", None, 9, 0, 0)]
 

@@ -28,7 +28,9 @@ async def test_amounts_add_up_for_each_day_and_the_newest_days_come_in_order(sto
 
 
 async def test_the_receipts_sought_are_counted_as_the_meters_count_all(store: Store) -> None:
-    first = FactsRow(1, "key_1", "2026-01-01T10:00:00Z", "chat", "a", None, None, "direct", "low", '{"AGE":2}', "{}", 5)
+    first = FactsRow(
+        1, "key_1", "2026-01-01T10:00:00Z", "chat", "a", None, None, None, "direct", "low", '{"AGE":2}', "{}", 5
+    )
     second = first._replace(sequence=2, created_at="2026-01-02T00:00:00.000Z", types='{"AGE":3,"URL":1}')
     rest = first._replace(sequence=3, policy="b", tokens_input=LARGEST_NUMBER)
     await store.write(lambda stored: stored.receipts.add([NewRecord(1, "receipt", "req_1", "key_1", "", "", "")]))

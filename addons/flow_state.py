@@ -25,9 +25,9 @@ class FlowState:
     """The state of one flow.
 
     `target` is the host, port and scheme the client asked for, later those the request is forwarded to; until
-    protection succeeds, the flow itself points to a dead end. `accepted` is set once the request is complete and the
-    gateway handles it. `headers` are the client's own, including credentials. `forwarded` is the protected request,
-    `answer` the client's answer and `guard` the verdict on it. `shown` is the copy that operators see;
+    protection succeeds, the flow itself points to a dead end. `accepted` is set while the gateway handles the
+    request, which is complete. `headers` are the client's own, including credentials. `forwarded` is the protected
+    request, `answer` the client's answer and `guard` the verdict on it. `shown` is the copy that operators see;
     `receipt` names the receipt of a call that was not forwarded. `late` tells that the upstream timed out. `stream` is
     the answer while it streams. `watch` reports a flow that is dropped before it ends.
 

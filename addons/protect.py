@@ -145,6 +145,7 @@ class Protect:
             # If the gateway had answered already, its receipt needs an outcome.
             self._gateway.fail(state.request_id, "cancelled")
             self._log.ended(flow, state, "cancelled")
+            state.accepted = False
             flow.error = Error(Error.KILLED_MESSAGE)
             raise exceptions.AddonHalt from None
         state.caller = opened.caller

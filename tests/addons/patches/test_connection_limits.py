@@ -1,5 +1,9 @@
 """The limits of connections, without a network."""
 
+import asyncio
+import gc
+from weakref import ref
+
 import pytest
 
 from addons.patches import connection_limits
@@ -34,6 +38,28 @@ def test_a_connection_that_waits_again_can_make_room(phase: Phase) -> None:
     assert clients.longest_waiting() is state
     clients.mark(state, Phase.TUNNEL)
     assert clients.longest_waiting() is None
+
+
+async def test_a_connection_that_has_ended_is_not_kept_by_the_look_at_all_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(connection_limits, "_SWEEP_SECONDS", 0.01)
+    monkeypatch.setattr(connection_limits, "_handler", lambda _: None)
+
+    class Watched(ClientState):
+        """A state that can be referred to weakly."""
+
+    clients, state = Clients(), Watched("1", "192.0.2.1")
+    limits = ConnectionLimits(clients, Settings(), 100)
+    clients.add(state)
+    limits.running()
+    await asyncio.sleep(0.05)
+    clients.remove("1")
+    kept = ref(state)
+    del state
+    gc.collect()
+    assert kept() is None
+    limits.done()
 
 
 class TestRoom:

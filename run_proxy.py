@@ -13,6 +13,12 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, NoReturn
 
+from gateway.workers.stop_signals import on_hangup
+
+if Path(sys.argv[0]).stem in {"run_proxy", "privacy-gateway"} and sys.argv[1:2] in ([], ["serve"]):
+    # The imports that follow take half a second, in which a reload would end the program.
+    on_hangup(lambda number: sys.exit(128 + number))
+
 from gateway import __version__
 from gateway.cli.console import CommandLine, Misused, flush_output, print_error, unreadable, unusable, unwritable
 from gateway.config.loading import load_settings
@@ -139,7 +145,6 @@ def _serve(options: argparse.Namespace) -> int:
     from gateway.config.foreign_variables import log_foreign_variables
     from gateway.server.gateway_process import forked
     from gateway.workers.event_loop import run
-    from gateway.workers.stop_signals import on_hangup
     from gateway.workers.thread_pool import hanging
 
     on_hangup(lambda number: sys.exit(128 + number))

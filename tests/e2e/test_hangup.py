@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,7 +14,7 @@ import httpx
 import pytest
 
 from tests.e2e.mitmweb import wait_for
-from tests.e2e.server import COMMAND, OPERATOR_KEY, PLAIN, free_port, gateway
+from tests.e2e.server import COMMAND, OPERATOR_KEY, PLAIN, ROOT, free_port, gateway
 from tests.e2e.terminal import Terminal
 from tests.e2e.upstream import Recorded, Reply, Upstream, echo
 from tests.processes import gone, is_gone
@@ -76,6 +77,24 @@ def test_all_processes_write_to_the_new_file_after_a_rotation(tmp_path: Path) ->
         assert "stopped" in told
         assert moved.read_text() == before
         assert "INFO" not in running.output()
+
+
+IMPORTS = """
+import signal, sys
+class Finder:
+    def find_spec(self, name, *_):
+        if name == "pydantic":
+            sys.exit(signal.getsignal(signal.SIGHUP) is signal.SIG_DFL)
+sys.meta_path.insert(0, Finder())
+sys.argv = ["run_proxy.py", "serve"]
+import run_proxy
+sys.exit("run_proxy does not import pydantic")
+"""
+
+
+def test_it_is_handled_before_the_slow_imports() -> None:
+    done = subprocess.run([sys.executable, "-c", IMPORTS], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_with_standard_error_as_the_log_nothing_changes_even_while_it_starts(tmp_path: Path) -> None:

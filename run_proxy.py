@@ -141,7 +141,7 @@ def _settings(options: argparse.Namespace) -> Settings:
 
 
 def _serve(options: argparse.Namespace) -> int:
-    from addons.logs import set_up_logging
+    from addons.logs import set_up_logging, use_log
     from gateway.config.foreign_variables import log_foreign_variables
     from gateway.server.gateway_process import forked
     from gateway.workers.event_loop import run
@@ -154,11 +154,11 @@ def _serve(options: argparse.Namespace) -> int:
     # With `log_json`, standard output is the log's alone.
     hints = sys.stderr if settings.log_json else sys.stdout
     print("Starting the Privacy Gateway. Its addresses follow when it is ready.", file=hints, flush=True)
-    with forked(settings) as end:
+    with forked(settings, use_log) as end:
         # mitmproxy takes a while to load, and neither the other commands nor the gateway's process needs it.
         from addons.server import serve
 
-        status = run(lambda: serve(settings, end))
+        status = run(lambda: serve(settings, end, partial(_settings, options)))
     if hanging():
         logging.shutdown()
         sys.stdout.flush()

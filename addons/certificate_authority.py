@@ -2,6 +2,7 @@
 
 import platform
 from collections.abc import Iterable, Sequence
+from hashlib import sha256
 from pathlib import Path
 
 import certifi
@@ -10,6 +11,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from mitmproxy.certs import CertStore
 from mitmproxy.options import CONF_BASENAME, KEY_SIZE
 
+from gateway.config.durable_files import replacing
 from gateway.config.locations import CERTIFICATE_GUIDE, bundle_of, certificate_of
 
 
@@ -37,16 +39,19 @@ def make_authority(folder: Path, listeners: Iterable[x509.Certificate] = ()) -> 
 def upstream_authorities(folder: Path, extra: Sequence[Path]) -> Path | None:
     """Writes the authorities that verify upstreams to one file. Returns None if the public ones suffice.
 
-    mitmproxy takes a single file for all upstreams, so the extra authorities are trusted for every upstream.
+    mitmproxy takes a single file for all upstreams, so the extra authorities are trusted for every upstream. It keeps
+    what it has read from a file of this name, so other authorities need a file with another name.
     """
     if not extra:
         return None
-    bundle = folder / "upstream-ca.pem"
     parts = [
         Path(certifi.where()).read_text(encoding="utf-8"),
         *(path.read_text(encoding="utf-8") for path in extra),
     ]
-    bundle.write_text("\n".join(parts), encoding="utf-8")
+    content = "\n".join(parts).encode()
+    bundle = folder / f"upstream-ca-{sha256(content).hexdigest()[:16]}.pem"
+    with replacing(bundle) as file:
+        file.write(content)
     return bundle
 
 

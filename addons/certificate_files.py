@@ -22,12 +22,11 @@ _HTTP_1 = b"http/1.1"
 
 
 class CertificateFiles:
-    """The certificate in the files that the settings name. `reload` replaces it for new connections."""
+    """The certificate in the files that the settings name. `use` replaces it for new connections."""
 
     def __init__(self, certificate: Path, key: Path) -> None:
         """Raises SettingsError with all problems of the files."""
-        self._paths = certificate, key
-        self.reload()
+        self.use(read_files(certificate, key))
 
     @classmethod
     def of(cls, settings: Settings) -> "CertificateFiles | None":
@@ -36,14 +35,12 @@ class CertificateFiles:
             return None
         return cls(settings.tls_certificate, settings.tls_key)
 
-    def reload(self) -> None:
-        """Reads both files again. Raises SettingsError and keeps the certificate in use if one cannot be used."""
-        read = read_certificate(*self._paths)
-        # Both are made before one is used.
-        self._context = _openssl_context(read, self._paths[0])
-        self._current = read
-        if read.has_expired:
-            _log.warning("the certificate of the listeners (`tls_certificate`) expired on %s", f"{read.expires:%F}")
+    def use(self, read: "tuple[ServerCertificate, SSL.Context]") -> None:
+        """Uses a certificate that `read_files` has read."""
+        self._current, self._context = read
+        if self._current.has_expired:
+            expired = f"{self._current.expires:%F}"
+            _log.warning("the certificate of the listeners (`tls_certificate`) expired on %s", expired)
 
     @property
     def expires(self) -> float:
@@ -60,6 +57,12 @@ class CertificateFiles:
         made = SSL.Connection(self._context)
         made.set_accept_state()
         return made
+
+
+def read_files(certificate: Path, key: Path) -> tuple[ServerCertificate, SSL.Context]:
+    """Reads and checks both files. Raises SettingsError with all problems."""
+    read = read_certificate(certificate, key)
+    return read, _openssl_context(read, certificate)
 
 
 def _openssl_context(read: ServerCertificate, file: Path) -> SSL.Context:

@@ -38,7 +38,7 @@ class ConnectionAddresses:
 
     def __init__(self, others: Sequence[HostPort], permitted: PermittedDestinations) -> None:
         self._others = others
-        self._permitted = permitted
+        self.permitted = permitted
         self._asked: dict[str, HostPort] = {}
         self._refused = RareWarning(
             "refused connections of other machines to destinations outside `proxy_private_destinations`: %d"
@@ -129,7 +129,7 @@ class ConnectionAddresses:
         if address is None:
             return False
         closed = is_private(address) or is_own_address(address)
-        return not closed or self._permitted.has(host, port, address)
+        return not closed or self.permitted.has(host, port, address)
 
     def _listeners(self, protocol: str) -> Iterable[HostPort]:
         for server in ctx.master.addons.get("proxyserver").servers:

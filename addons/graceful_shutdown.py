@@ -3,15 +3,14 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from weakref import WeakSet
 
 from mitmproxy.connection import Client
 from mitmproxy.master import Master
 
 from addons.flow_state import FlowStates
-from addons.logs import reopen_log
-from gateway.server.service_manager import reloading, stopping
+from gateway.server.service_manager import stopping
 from gateway.workers.stop_signals import STOP_SIGNALS, ignore_stop_signals, on_stop
 
 _log = logging.getLogger(__name__)
@@ -28,10 +27,14 @@ class GracefulShutdown:
     def __init__(self, master: Master, states: FlowStates, seconds: float) -> None:
         self._master = master
         self._states = states
-        self._seconds = seconds
+        self.seconds = seconds
         self._waiting: asyncio.Task[None] | None = None
         # A closing connection still flushes its buffer when mitmproxy has already forgotten it.
         self._clients: WeakSet[asyncio.WriteTransport] = WeakSet()
+
+    @property
+    def has_begun(self) -> bool:
+        return self._states.closing
 
     def client_connected(self, client: Client) -> None:
         writer = self._master.addons.get("proxyserver").connections[client.id].transports[client].writer
@@ -39,13 +42,16 @@ class GracefulShutdown:
             self._clients.add(writer.transport)
 
     @contextlib.contextmanager
-    def on_signals(self) -> Iterator[None]:
-        """Starts the shutdown on a signal. On exit, ignores further signals: the last records are being written."""
+    def on_signals(self, reload: Callable[[], object]) -> Iterator[None]:
+        """Starts the shutdown on a signal, or calls `reload` on SIGHUP.
+
+        On exit, ignores further signals: the last records are being written.
+        """
         loop = asyncio.get_running_loop()
         # Not `loop.add_signal_handler`: its handlers are removed with the loop.
         on_stop(
             lambda number: loop.call_soon_threadsafe(self._begin, number),
-            reopen=lambda: loop.call_soon_threadsafe(reloading()(reopen_log)),
+            reload=lambda: loop.call_soon_threadsafe(reload),
         )
         try:
             yield
@@ -60,7 +66,7 @@ class GracefulShutdown:
         if self._waiting is not None or not self._under_way():
             self._master.shutdown()
             return
-        _log.warning("shutting down; waiting at most %g seconds for calls under way", self._seconds)
+        _log.warning("shutting down; waiting at most %g seconds for calls under way", self.seconds)
         self._waiting = asyncio.create_task(self._wait())
 
     def _under_way(self) -> bool:
@@ -68,7 +74,7 @@ class GracefulShutdown:
 
     async def _wait(self) -> None:
         try:
-            async with asyncio.timeout(self._seconds):
+            async with asyncio.timeout(self.seconds):
                 # Closes the listeners. Clients that are connected get a 503 for new requests.
                 await self._master.addons.get("proxyserver").servers.update([])
                 while self._under_way():  # noqa: ASYNC110 - no event marks the end: closed transports leave the WeakSet

@@ -18,7 +18,7 @@ from typing import Any
 
 import orjson
 
-from gateway.config.settings import SettingsError
+from gateway.config.settings import Settings, SettingsError
 
 _log = logging.getLogger(__name__)
 
@@ -29,6 +29,7 @@ _PLAIN_SPEAKERS = (
     "mitmproxy.addons.errorcheck",
 )
 _RARE_SECONDS = 10.0
+_NAME = "privacy-gateway"
 # Read here: the log is set up first, and a start would wait for all of detection to be loaded.
 _WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 _KNOWN = [(re.compile(beginning, re.DOTALL), words) for beginning, words in _WORDS.items()]
@@ -101,14 +102,13 @@ class LogFile(WatchedFileHandler):
         self._instead.handle(record)
 
     def _open(self) -> TextIOWrapper:
-        file = os.open(self.baseFilename, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        return os.fdopen(file, "a", encoding=self.encoding, errors=self.errors)
+        return os.fdopen(_opened(self.baseFilename), "a", encoding=self.encoding, errors=self.errors)
 
 
 def set_up_logging(level: str, *, json_lines: bool, file: Path | None = None) -> None:
     """Logs from `level` on: to `file`, else JSON to standard output and text to standard error.
 
-    Leaves out what mitmproxy logs about every connection.
+    Leaves out what mitmproxy logs about every connection. Called again, it replaces the log that it has set up.
 
     Raises SettingsError if the file cannot be opened.
     """
@@ -121,20 +121,52 @@ def set_up_logging(level: str, *, json_lines: bool, file: Path | None = None) ->
         try:
             handler = LogFile(file, instead=handler)
         except OSError as error:
-            raise SettingsError(
-                f"log_file: {file} cannot be written ({error.strerror}); name another file, or leave `log_file` out to"
-                " log to standard error"
-            ) from None
+            raise _unwritable(file, error) from None
         handler.setFormatter(formatter)
     handler.setLevel(level.upper())
-    root = logging.getLogger()
+    root, before = logging.getLogger(), logging.getHandlerByName(_NAME)
     root.addHandler(handler)
+    if isinstance(handler, LogFile) and isinstance(before, LogFile):
+        handler.failures = before.failures
+    if before is not None:
+        root.removeHandler(before)
+        with suppress(OSError):  # a full disk: it took no more lines
+            before.close()
+    handler.name = _NAME
     root.setLevel(level.upper())
     for noisy in ("mitmproxy", "tornado", "asyncio", "uvicorn", "httpx", "httpcore", "hpack", "quic"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
     for access in ("tornado.access", "uvicorn.access"):
         logging.getLogger(access).setLevel(logging.CRITICAL)
     root.addFilter(_is_worth_a_line)
+
+
+def use_log(settings: Settings) -> None:
+    """Logs as the settings say. Logs why if that is not possible, and keeps the log."""
+    try:
+        set_up_logging(settings.log_level, json_lines=settings.log_json, file=settings.log_file)
+    except SettingsError as error:
+        _log.error("%s", error)
+
+
+def check_log_file(file: Path | None) -> None:
+    """Raises SettingsError if the file cannot be opened."""
+    if file is not None:
+        try:
+            os.close(_opened(file))
+        except OSError as error:
+            raise _unwritable(file, error) from None
+
+
+def _opened(file: str | Path) -> int:
+    return os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+
+
+def _unwritable(file: Path, error: OSError) -> SettingsError:
+    return SettingsError(
+        f"log_file: {file} cannot be written ({error.strerror}); name another file, or leave `log_file` out to log to"
+        " standard error"
+    )
 
 
 def reopen_log() -> None:

@@ -53,18 +53,13 @@ def build_master(
     listeners = [f"reverse:{NOWHERE}@{settings.host}:{settings.gateway_port}"]
     if settings.proxy:
         listeners.append(f"regular@{settings.proxy_host}:{settings.proxy_port}")
-    upstream_ca = upstream_authorities(settings.certs_dir, settings.upstream_ca_files)
-    longest = max(settings.longest_timeout, settings.tunnel_timeout_seconds)
     fixed: dict[str, Any] = {
         "mode": [*listeners, *settings.modes],
-        "allow_hosts": [_NOWHERE_PATTERN, *settings.intercept_regexes],
         "body_size_limit": str(max(_HARD_LIMIT * settings.body_limit_bytes, settings.response_limit_bytes)),
         # Has SOCKS5 ask for a password, which `ProxyKey` checks. mitmproxy's own addon would not accept this value.
         "proxyauth": "gateway key" if settings.proxy_key else None,
         "confdir": str(settings.certs_dir),
-        # It also closes the client connection, so no error could be sent.
-        "tcp_timeout": max(_SILENCE_SECONDS, ceil(longest) + _MORE_SECONDS),
-        "ssl_verify_upstream_trusted_ca": str(upstream_ca) if upstream_ca else None,
+        **changing_options(settings),
     }
     opts = SealedOptions()
     result: master.Master = (
@@ -83,6 +78,18 @@ def build_master(
     for name in result.commands.commands.keys() - COMMANDS:
         del result.commands.commands[name]
     return result
+
+
+def changing_options(settings: Settings) -> dict[str, Any]:
+    """Returns the options that a reload changes, with `OptionGuard.change`. Raises OSError."""
+    upstream_ca = upstream_authorities(settings.certs_dir, settings.upstream_ca_files)
+    longest = max(settings.longest_timeout, settings.tunnel_timeout_seconds)
+    return {
+        "allow_hosts": [_NOWHERE_PATTERN, *settings.intercept_regexes],
+        # It also closes the client connection, so no error could be sent.
+        "tcp_timeout": max(_SILENCE_SECONDS, ceil(longest) + _MORE_SECONDS),
+        "ssl_verify_upstream_trusted_ca": str(upstream_ca) if upstream_ca else None,
+    }
 
 
 def _insert(result: master.Master, ours: Sequence[object], last: Sequence[object]) -> None:

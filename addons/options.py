@@ -32,6 +32,14 @@ class SealedOptions(Options):
         """Makes all options but those in `FREE` immutable."""
         self.__dict__["_sealed"] = True
 
+    def change(self, **wanted: Any) -> None:
+        """Changes options that are sealed, for a reload of the gateway's settings."""
+        self.__dict__["_sealed"] = False
+        try:
+            self.update(**wanted)
+        finally:
+            self.seal()
+
     def update_known(self, **wanted: Any) -> dict[str, Any]:
         if self._sealed:
             for name in wanted.keys() & self.keys() - FREE:
@@ -46,6 +54,11 @@ class OptionGuard:
 
     def __init__(self, fixed: dict[str, Any]) -> None:
         self._required = {name: value for name, (value, _) in REQUIRED.items()} | fixed
+
+    def change(self, **fixed: Any) -> None:
+        """Changes options that were set at the start."""
+        self._required |= fixed
+        ctx.options.change(**fixed)
 
     def configure(self, updated: set[str]) -> None:
         for name in updated & self._required.keys():

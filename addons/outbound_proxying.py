@@ -42,7 +42,7 @@ class OutboundProxying:
         clients: Clients,
         passes: Callable[[str, int], bool],
     ) -> None:
-        self._proxies = proxies
+        self.proxies = proxies
         self._states = states
         self._log = log
         self._clients = clients
@@ -64,12 +64,12 @@ class OutboundProxying:
             return flow.server_conn.via
         state = self._states.of(flow)
         upstream = state.forwarded.upstream if state is not None and state.forwarded is not None else ""
-        return _via(self._proxies.route(flow.request.host, flow.request.port, upstream))
+        return _via(self.proxies.route(flow.request.host, flow.request.port, upstream))
 
     def http_connect_upstream(self, flow: http.HTTPFlow) -> None:
         """Adds the proxy's credentials to CONNECT. This flow is the connection's own, and no other addon keeps it."""
         address = flow.server_conn.address
-        proxy = self._proxies.at((address[0], address[1])) if address is not None else None
+        proxy = self.proxies.at((address[0], address[1])) if address is not None else None
         if proxy is not None and proxy.authorization is not None:
             flow.request.headers["proxy-authorization"] = proxy.authorization
 
@@ -85,7 +85,7 @@ class OutboundProxying:
             return
         # After a hook that failed, mitmproxy waits for more data instead of opening the tunnel.
         data.layer = None
-        via = _via(self._proxies.route(address[0], address[1]))
+        via = _via(self.proxies.route(address[0], address[1]))
         if via is None:
             data.layer = tunnel
         elif isinstance(tunnel, UDPLayer):
@@ -96,11 +96,11 @@ class OutboundProxying:
     def _way(self, flow: http.HTTPFlow) -> Way | None:
         """Returns the way of a tunnel that is opened before the client gets its answer."""
         host, port = flow.request.host, flow.request.port
-        return Way(_via(self._proxies.route(host, port))) if self._opens(flow.client_conn, host, port) else None
+        return Way(_via(self.proxies.route(host, port))) if self._opens(flow.client_conn, host, port) else None
 
     def _opens_socks(self, of: context.Context) -> bool:
         host, port = (of.server.address or ("", 0))[:2]
-        return self._opens(of.client, host, port) and self._proxies.route(host, port) is None
+        return self._opens(of.client, host, port) and self.proxies.route(host, port) is None
 
     def _opens(self, client: connection.Client, host: str, port: int) -> bool:
         is_name = bool(host) and address_of(host.strip("[]")) is None

@@ -22,6 +22,7 @@ from mitmproxy.proxy.mode_specs import LocalMode, ProxyMode, RegularMode, Revers
 from addons.certificate_authority import make_authority
 from addons.connection_addresses import leads_to
 from addons.listener_tls import mode_speaks_tls
+from addons.logs import check_log_file
 from gateway.config.listener_addresses import Risk, exposures
 from gateway.config.locations import COMMAND, private_key_of
 from gateway.config.private_files import is_open_to_others
@@ -67,8 +68,40 @@ def prepared(settings: Settings) -> Settings:
 
     Creates missing folders. Raises SettingsError with all problems found.
     """
-    problems = [*_unusable_upstreams(settings), *_unusable_folders(settings), *_unusable_authorities(settings)]
-    problems += _unusable_certificate(settings)
+    found, listeners = _problems(settings)
+    problems = [*_unusable_folders(settings), *found]
+    ports: dict[str, int] = {}
+    if not problems:
+        with ExitStack() as held:
+            # All are held until the last is found, so that no free port is used twice.
+            for listener in listeners:
+                try:
+                    ports[listener.setting] = held.enter_context(_opened(listener))
+                except OSError as error:
+                    problems.append(listener.refused(error))
+    if not problems:
+        problems += _circular_upstreams(settings, listeners, ports)
+    if problems:
+        raise SettingsError(*dict.fromkeys(problems))
+    return settings.model_copy(update={name: port for name, port in ports.items() if hasattr(settings, name)})
+
+
+def check_reload(loaded: Settings, changed: Settings) -> None:
+    """Checks settings before a reload: those loaded, for the next start, and those that it puts in force.
+
+    Raises SettingsError with all problems found.
+    """
+    found, listeners = _problems(changed)
+    problems = [*_unusable_folders(changed), *_unusable_log(changed), *found, *_problems(loaded)[0]]
+    if not problems:
+        problems += _circular_upstreams(changed, listeners, {})
+    if problems:
+        raise SettingsError(*dict.fromkeys(problems))
+
+
+def _problems(settings: Settings) -> tuple[list[str], list[_Listener]]:
+    """Returns the problems that are found without a change to this machine, and the listeners."""
+    problems = [*_unusable_upstreams(settings), *_unusable_authorities(settings), *_unusable_certificate(settings)]
     modes: list[_Listener] = []
     for number, spec in enumerate(settings.modes, 1):
         try:
@@ -90,21 +123,7 @@ def prepared(settings: Settings) -> Settings:
         for each in modes
         if numbered[each.host, each.port] > 1
     ]
-    ports: dict[str, int] = {}
-    if not problems:
-        with ExitStack() as held:
-            # All are held until the last is found, so that no free port is used twice.
-            for listener in (*fixed, *modes):
-                try:
-                    ports[listener.setting] = held.enter_context(_opened(listener))
-                except OSError as error:
-                    problems.append(listener.refused(error))
-    if not problems:
-        places = [(each.host, ports[each.setting]) for each in (*fixed, *modes) if socket.SOCK_STREAM in each.kinds]
-        problems += _circular_upstreams(settings, places)
-    if problems:
-        raise SettingsError(*dict.fromkeys(problems))
-    return settings.model_copy(update={name: port for name, port in ports.items() if hasattr(settings, name)})
+    return problems, [*fixed, *modes]
 
 
 def explained(error: GatewayError) -> SettingsError:
@@ -240,12 +259,24 @@ def _unusable_upstreams(settings: Settings) -> tuple[str, ...]:
     return ()
 
 
-def _circular_upstreams(settings: Settings, listeners: list[tuple[str, int]]) -> Iterator[str]:
-    """Yields upstreams that are our own listeners. `OwnListeners` refuses one whose name does not resolve yet."""
+def _unusable_log(settings: Settings) -> tuple[str, ...]:
+    try:
+        check_log_file(settings.log_file)
+    except SettingsError as error:
+        return error.problems
+    return ()
+
+
+def _circular_upstreams(settings: Settings, listeners: list[_Listener], ports: dict[str, int]) -> Iterator[str]:
+    """Yields upstreams that are our own listeners, on the `ports` found for them, by setting.
+
+    `ConnectionAddresses` refuses one whose name does not resolve yet.
+    """
+    places = [(each.host, ports.get(each.setting, each.port)) for each in listeners if socket.SOCK_STREAM in each.kinds]
     for name, upstream in settings.all_upstreams.items():
         url = urlsplit(str(upstream.base_url))
         port = url.port or {"http": 80, "https": 443}[url.scheme]
-        ours = [host for host, known in listeners if known == port]
+        ours = [host for host, known in places if known == port]
         try:
             found = socket.getaddrinfo(url.hostname, port, type=socket.SOCK_STREAM) if ours else []
         except OSError:

@@ -48,7 +48,7 @@ class RequestLog:
         shows_host: Callable[[str, int], bool] = lambda *_: False,
     ) -> None:
         self.metrics = Metrics()
-        self._trusted = trusted
+        self.trusted = trusted
         self._shows_host = shows_host
         # When the first upstream of a connection without requests was connected.
         self._tunnels: WeakKeyDictionary[connection.Client, float] = WeakKeyDictionary()
@@ -64,7 +64,7 @@ class RequestLog:
             {
                 "request_id": state.request_id,
                 **_of_caller(state.caller),
-                "client": client_address(flow.client_conn.peername, state.headers.fields, self._trusted),
+                "client": client_address(flow.client_conn.peername, state.headers.fields, self.trusted),
                 "listener": state.listener.value,
                 "method": request.method if request.method in METHODS else "other",
                 "wire": state.wire.id if state.wire else None,

@@ -4,6 +4,7 @@ import gc
 import logging
 import socket
 import sys
+from collections.abc import Callable
 from contextlib import ExitStack
 
 from mitmproxy import ctx, exceptions
@@ -35,16 +36,17 @@ from addons.patches.response_delivery import ResponseDelivery
 from addons.preflight import authority, explained, prepared, refused_by_mitmproxy
 from addons.protect import Protect
 from addons.proxy_key import ProxyKey
+from addons.reload import Listeners, Reload
 from addons.request_log import RequestLog
 from addons.unprotected_tunnels import UnprotectedTunnels
 from addons.upstream_faults import UpstreamTimeouts
 from gateway.auth.credentials import KeySearch
-from gateway.config.host_patterns import host_matcher
+from gateway.config.host_patterns import HostMatcher
 from gateway.config.listener_urls import url_of
 from gateway.config.locations import COMMAND, bundle_of
 from gateway.config.private_destinations import PermittedDestinations
 from gateway.config.settings import Settings
-from gateway.config.unprotected_hosts import UnprotectedHosts, read_unprotected_hosts
+from gateway.config.unprotected_hosts import hosts_to_refuse
 from gateway.errors import GatewayError
 from gateway.http.metrics import resident_bytes
 from gateway.server import service_manager
@@ -54,19 +56,19 @@ from gateway.workers.memory import use_huge_pages
 _log = logging.getLogger(__name__)
 
 
-async def serve(settings: Settings, end: socket.socket | None) -> int:
-    """Serves until a stop signal, then until the calls under way have finished.
+async def serve(loaded: Settings, end: socket.socket | None, load: Callable[[], Settings]) -> int:
+    """Serves until a stop signal, then until the calls under way have finished. A reload loads other settings.
 
     The gateway is at the other end of `end`, or in this process if that is None.
 
     Returns the exit status: 1 if the process of the gateway has ended. Raises SettingsError for unusable settings.
     """
-    settings = prepared(settings)
+    settings = prepared(loaded)
     certificate = authority(settings)
     files = CertificateFiles.of(settings)
     warn_of_another_version()
     speak_json()
-    intercepts = host_matcher(settings.intercept_regexes)
+    intercepts = HostMatcher(settings.intercept_regexes)
     log = RequestLog(settings.trusted_proxies, intercepts)
     clients = Clients(settings.body_room_bytes, log.unread)
     log.metrics.read("connections", "Open connections of clients.", lambda: len(clients))
@@ -90,15 +92,14 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
     connections = affordable_connections(settings.max_connections)
     log.metrics.read("connections_limit", "Most connections at once (`max_connections`).", lambda: connections)
     try:
-        async with running(settings, end) as (gateway, monitored, lost):
+        async with running(settings, end) as (gateway, monitored, lost, reload_gateway):
             states = FlowStates()
             delivery = ResponseDelivery(states)
             delivery.install()
             review = Review(settings.max_flows, intercepts)
             log.metrics.read("held_requests", "Requests that wait for an operator.", lambda: review.held)
             refusals = Refusals(states, review, gateway, log)
-            listed = read_unprotected_hosts() if settings.unprotected_hosts == "refuse" else ()
-            unprotected = UnprotectedTunnels(UnprotectedHosts(listed), intercepts, log)
+            unprotected = UnprotectedTunnels(hosts_to_refuse(settings.unprotected_hosts), intercepts, log)
             outbound = OutboundProxying(settings.outbound_proxies, states, log, clients, unprotected.passes)
             outbound.install()
             protect = Protect(
@@ -123,6 +124,7 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
             others = [(settings.web_host, settings.web_port)] if settings.web else []
             operations = OperationsListener(monitored, log.metrics, states, settings, files)
             others += [(settings.operations_host, port) for port in (settings.operations_port,) if port is not None]
+            addresses = ConnectionAddresses(others, PermittedDestinations(settings.proxy_private_destinations))
             try:
                 master = build_master(
                     settings,
@@ -131,7 +133,7 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
                         *([ListenerTls(files, settings, clients)] if files else []),
                         ConnectionLimits(clients, settings, connections),
                         *([ProxyKey(gateway, clients, log, tls=proxy_tls)] if settings.proxy_key else []),
-                        ConnectionAddresses(others, PermittedDestinations(settings.proxy_private_destinations)),
+                        addresses,
                         protect,
                         NoReplay(),
                     ],
@@ -149,12 +151,14 @@ async def serve(settings: Settings, end: socket.socket | None) -> int:
                 raise refused_by_mitmproxy(error) from None
             ending = GracefulShutdown(master, states, settings.shutdown_seconds)
             master.addons.add(ending)
+            parts = Listeners(master, files, intercepts, log, outbound, unprotected, addresses, ending)
+            reload = Reload(load, loaded, settings, parts, reload_gateway)
             lost.add_done_callback(lambda _: master.shutdown())
             # These objects live as long as the process: spare the garbage collector from traversing them.
             gc.collect()
             gc.freeze()
             use_huge_pages()
-            with ending.on_signals(), operations.listening(), ExitStack() as shown:
+            with ending.on_signals(reload), operations.listening(), ExitStack() as shown:
                 web_address = None
                 if isinstance(master, WebMaster):
                     web_address = shown.enter_context(shown_address(master.web_url, settings.data_dir))

@@ -30,7 +30,7 @@ class UnprotectedTunnels:
     """
 
     def __init__(self, hosts: UnprotectedHosts, intercepts: Callable[[str, int], bool], log: RequestLog) -> None:
-        self._hosts = hosts
+        self.hosts = hosts
         self._intercepts = intercepts
         self._log = log
         self._warnings: dict[UnprotectedHost, RareWarning] = {}
@@ -47,11 +47,11 @@ class UnprotectedTunnels:
 
     def passes(self, host: str, port: int) -> bool:
         """Tells whether a tunnel is neither decrypted nor refused, unless its first bytes name another host."""
-        return not self._intercepts(host, port) and self._hosts.find(host, port) is None
+        return not self._intercepts(host, port) and self.hosts.find(host, port) is None
 
     def check(self, host: str, port: int) -> None:
         """Raises Forbidden for a host on the list."""
-        found = self._hosts.find(host, port)
+        found = self.hosts.find(host, port)
         if found is not None:
             self._count(found)
             raise Forbidden(
@@ -73,7 +73,7 @@ class UnprotectedTunnels:
         # After a hook that failed, mitmproxy waits for more data instead of opening the tunnel.
         data.layer = None
         port = data.context.server.address[1]
-        found = next(filter(None, (self._hosts.find(name, port) for name in host_names(data))), None)
+        found = next(filter(None, (self.hosts.find(name, port) for name in host_names(data))), None)
         if found is None:
             data.layer = tunnel
         else:

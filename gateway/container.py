@@ -1,6 +1,7 @@
 """The composition root: builds every part from the settings, and starts and stops them together."""
 
 import asyncio
+from collections.abc import Coroutine
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
@@ -16,7 +17,7 @@ from gateway.auth.key_audit import KeyAudit
 from gateway.auth.quotas import Quotas
 from gateway.auth.rate_limit import RateLimiter
 from gateway.config.installation_key import installation_key
-from gateway.config.settings import Settings
+from gateway.config.settings import Settings, SettingsError
 from gateway.detection import builtin_detector
 from gateway.errors import NotFound, Unavailable
 from gateway.exchange.admit import Admission
@@ -51,6 +52,8 @@ from gateway.workers.thread_pool import Workers
 
 _PURGE_SECONDS = 60.0
 _WRITE_USE_SECONDS = 1.0
+_DETECTION_TURNS = 11
+"""How many times `detection_timeout_seconds` a request may take before it is sent."""
 _BRIEF = 4096
 """Characters from which on a text takes more than two milliseconds, or a process of its own searches it."""
 
@@ -61,24 +64,29 @@ class Container:
     interrupted: Interrupted
 
     def __init__(
-        self, settings: Settings, store: Store, keys: KeyRing, policies: PolicyRegistry, searches: Searches | None
+        self,
+        settings: Settings,
+        store: Store,
+        keys: KeyRing,
+        policies: PolicyRegistry,
+        surfaces: SurfaceRegistry,
+        searches: Searches | None,
     ) -> None:
-        self.settings = settings
         self.store = store
         self.keys = keys
-        self.policies = policies
         self.wires = Wires.discover()
-        self.surfaces = SurfaceRegistry.discover(settings)
         self.receipts = ReceiptLog(store, signer_of(store, settings.data_dir, settings.signing_key), settings.data_dir)
         self.vault = Vault(store)
         key = installation_key(settings, used=store.read_now(lambda stored: has_records(stored.receipts)))
+        self._key = key
         self.value_digests = ValueDigests(key)
         self.receipts.use_value_key(self.value_digests.mark)
         self.quotas = Quotas(store)
         self.key_audit = KeyAudit(store)
+        self._limits = RateLimiter(settings.rate_limit_per_minute)
         self.callers = Callers(
             keys,
-            RateLimiter(settings.rate_limit_per_minute),
+            self._limits,
             self.quotas,
             KeySearch.of(settings.api_key),
             _derived(key, b"caller"),
@@ -100,22 +108,34 @@ class Container:
             engine_version=self.engines.version,
             model_hash=model_hash,
         )
-        earlier = EarlierAnswers()
-        pattern_protector = Protector(patterns, hash_key=hash_key)
+        self._earlier = EarlierAnswers()
+        self._patterns = Protector(patterns, hash_key=hash_key)
+        self.answers = Answers(self._patterns, self.engines.types, self.workers, self.records, self._earlier)
+        self.edits = OperatorEdits(self.protector, self.workers, self.records)
+        self._background: set[asyncio.Task[None]] = set()
+        self._retention: asyncio.Task[None] | None = None
+        self._unused: list[SurfaceRegistry] = []
+        self._use(settings, policies, surfaces)
+
+    def _use(self, settings: Settings, policies: PolicyRegistry, surfaces: SurfaceRegistry) -> None:
+        """Builds what a reload replaces. Each request reads it once, and ends with the parts that it began with."""
+        self.settings = settings
+        self.policies = policies
+        self.surfaces = surfaces
+        self._limits.permit(settings.rate_limit_per_minute)
         self.protection = Protection(
             protector=self.protector,
-            patterns=pattern_protector,
+            patterns=self._patterns,
             policies=policies,
             records=self.records,
             workers=self.workers,
             quotas=self.quotas,
-            earlier=earlier,
-            installation_key=key,
+            earlier=self._earlier,
+            installation_key=self._key,
             default_policy=settings.default_policy,
-            local_available=self.surfaces.local_available,
+            local_available=surfaces.local_available,
         )
-        self.admission = Admission(settings, self.callers, self.wires, self.surfaces, earlier)
-        self.answers = Answers(pattern_protector, self.engines.types, self.workers, self.records, earlier)
+        self.admission = Admission(settings, self.callers, self.wires, surfaces, self._earlier)
         longest = settings.session_max_ttl_seconds
         bounds = SessionDocument(
             default_ttl_seconds=settings.session_ttl_seconds or longest,
@@ -123,11 +143,9 @@ class Container:
             max_values=settings.session_max_values,
         )
         self.operations = Operations(self.protection, self.records, self.vault, bounds=bounds)
-        self.edits = OperatorEdits(self.protector, self.workers, self.records)
         self.chat = ChatHandler(
-            self.admission, self.protection, self.answers, self.records, self.surfaces, streaming=settings.streaming
+            self.admission, self.protection, self.answers, self.records, surfaces, streaming=settings.streaming
         )
-        self._background: list[asyncio.Task[None]] = []
 
     @classmethod
     async def start(cls, settings: Settings, searches: Searches | None = None) -> Self:
@@ -135,26 +153,55 @@ class Container:
 
         Raises SettingsError, and GatewayError for policies that cannot be used.
         """
-        settings.check_upstreams()
         store = open_store(settings.make_data_dir())
         try:
             keys = KeyRing(store)
             await keys.load()
             if settings.api_key is not None:
                 keys.add_static(settings.api_key.get_secret_value(), Scope.OPERATOR)
-            policies = await asyncio.to_thread(PolicyRegistry, settings.policies_dir, StoredPolicies(store))
-            container = cls(settings, store, keys, policies, searches)
-            container.protection.policy(None)
+            policies, surfaces = await asyncio.to_thread(_read, settings, store)
+            container = cls(settings, store, keys, policies, surfaces, searches)
             container.interrupted = Interrupted(store, container.receipts, settings.data_dir)
         except BaseException:
             store.close()
             raise
-        container._background = [asyncio.create_task(container._purge()), asyncio.create_task(container._write_use())]
-        container._background.append(asyncio.create_task(container.interrupted.close_all()))
-        if settings.receipts_keep is not None:
-            retention = Retention(store, container.receipts, settings.receipts_keep)
-            container._background.append(asyncio.create_task(retention.run()))
+        for work in (container._purge(), container._write_use(), container.interrupted.close_all()):
+            container._begin(work)
+        container._retain()
         return container
+
+    async def reload(self, settings: Settings) -> int:
+        """Reads policies, upstreams and their keys anew, and uses them and the other settings of `RELOADED`.
+
+        Returns how many policies there are. Raises SettingsError and GatewayError; then nothing has changed.
+        """
+        policies, surfaces = await asyncio.to_thread(_read, settings, self.store)
+        before, unused = self.settings, self.surfaces
+        self._use(settings, policies, surfaces)
+        if settings.receipts_keep != before.receipts_keep:
+            self._retain()
+        self._unused.append(unused)
+        self._begin(self._close(unused, before.longest_timeout + _DETECTION_TURNS * before.detection_timeout_seconds))
+        return len(policies.list())
+
+    async def _close(self, unused: SurfaceRegistry, seconds: float) -> None:
+        """Closes surfaces once no request can use them any more."""
+        await asyncio.sleep(seconds)
+        self._unused.remove(unused)
+        await unused.aclose()
+
+    def _begin(self, work: Coroutine[object, object, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+        return task
+
+    def _retain(self) -> None:
+        """Has old records deleted as the settings say."""
+        if self._retention is not None:
+            self._retention.cancel()
+        keep = self.settings.receipts_keep
+        self._retention = None if keep is None else self._begin(Retention(self.store, self.receipts, keep).run())
 
     async def __aenter__(self) -> Self:
         return self
@@ -162,15 +209,17 @@ class Container:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for task in self._background:
+        background = [*self._background]
+        for task in background:
             task.cancel()
         # A failure here must not keep the rest from being closed.
-        await asyncio.gather(*self._background, return_exceptions=True)
+        await asyncio.gather(*background, return_exceptions=True)
         with suppress(Unavailable):
             await self._write_use_once()
         self.workers.close()
         self.engines.close()
-        await self.surfaces.aclose()
+        for surfaces in (self.surfaces, *self._unused):
+            await surfaces.aclose()
         await asyncio.to_thread(self.store.close)
         self.interrupted.release()
 
@@ -232,6 +281,17 @@ class Container:
         except NotFound:
             detail = "no document of a policy has the hash that the receipt names"
         return replace(verification, checks=(*verification.checks, Check("policy", detail)))
+
+
+def _read(settings: Settings, store: Store) -> tuple[PolicyRegistry, SurfaceRegistry]:
+    """Reads what a reload reads anew, and checks it. Raises SettingsError, and GatewayError for unusable policies."""
+    settings.check_upstreams()
+    policies = PolicyRegistry(settings.policies_dir, StoredPolicies(store))
+    policies.get(settings.default_policy)
+    try:
+        return policies, SurfaceRegistry.discover(settings)
+    except ValueError as error:
+        raise SettingsError(f"upstreams: {error}") from None
 
 
 def _derived(key: bytes, purpose: bytes) -> bytes:

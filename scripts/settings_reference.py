@@ -8,6 +8,7 @@ from pydantic import BaseModel, ByteSize
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from gateway.config.reloading import RELOADED
 from gateway.config.settings import ENVIRONMENT_ONLY, PREFIX, Settings
 from gateway.config.upstreams import UpstreamSettings
 
@@ -28,6 +29,8 @@ relative to the working directory.
 
 A secret may be a reference to where it is: `file:PATH` or `env:NAME`. The settings file may hold references to
 secrets, but no secrets.
+
+On SIGHUP, the settings with "yes" in the column "reload" apply ([how](operating.md#reload)). The others need a restart.
 
 ```toml
 # svc.toml
@@ -56,19 +59,23 @@ def page() -> str:
         "## Upstreams\n",
         "Each upstream is a table `[upstreams.NAME]`. A name consists of lower-case letters, digits, dots, "
         "hyphens and\n"
-        "underscores.\n",
+        "underscores. A reload applies all of it.\n",
         _table(UpstreamSettings),
     ]
     return "\n".join(parts)
 
 
 def _table(model: type[BaseModel]) -> str:
-    rows = ["| setting | default | meaning |", "|---|---|---|"]
+    marks = model is Settings
+    rows = ["| setting | default | reload | meaning |", "|---|---|---|---|"]
+    if not marks:
+        rows = ["| setting | default | meaning |", "|---|---|---|"]
     for name, field in model.model_fields.items():
         shown = f"{PREFIX}{name.upper()}" if model is Settings and name in ENVIRONMENT_ONLY else name
         only = " Only in the environment, or by reference." if shown != name else ""
         meaning = " ".join((field.description or "").split())
-        rows.append(f"| `{shown}` | {_default(field)} | {meaning}{only} |")
+        mark = f" {'yes' if name in RELOADED else 'no'} |" if marks else ""
+        rows.append(f"| `{shown}` | {_default(field)} |{mark} {meaning}{only} |")
     return "\n".join(rows) + "\n"
 
 

@@ -17,13 +17,17 @@ class RateLimiter:
     """
 
     def __init__(self, per_minute: int, *, clock: Callable[[], float] = time.monotonic) -> None:
-        if per_minute < 0:
-            raise ValueError("per_minute must not be negative")
-        self._interval = 60 / per_minute if per_minute else 0.0
+        self.permit(per_minute)
         self._clock = clock
         # When each key would have used up what it has asked for so far, had it asked evenly.
         self._even: dict[str, float] = {}
         self._lock = threading.Lock()
+
+    def permit(self, per_minute: int) -> None:
+        """Sets the rate, 0 for none. What keys have asked for so far counts as it did."""
+        if per_minute < 0:
+            raise ValueError("per_minute must not be negative")
+        self._interval = 60 / per_minute if per_minute else 0.0
 
     def check(self, key_id: str) -> None:
         """Counts a request. Raises TooManyRequests (`retry_after` in seconds) without counting it."""

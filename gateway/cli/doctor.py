@@ -11,7 +11,7 @@ from rich.text import Text
 from gateway.cli.client_variables import add_ports
 from gateway.cli.console import CommandLine, print_json
 from gateway.cli.health_checks import Checked, run_checks
-from gateway.config.host_patterns import host_matcher
+from gateway.config.host_patterns import HostMatcher
 from gateway.config.settings import Settings
 from gateway.config.unprotected_hosts import read_unprotected_hosts
 
@@ -68,7 +68,7 @@ def unscanned(settings: Settings) -> Iterator[Unscanned]:
     yield Unscanned(
         f"hosts other than the {hosts} patterns of intercept_hosts", "pass through the proxy as an untouched tunnel"
     )
-    intercepted = host_matcher(settings.intercept_regexes)
+    intercepted = HostMatcher(settings.intercept_regexes)
     for entry in read_unprotected_hosts():
         host = entry.patterns[0]
         if intercepted(host, 443):

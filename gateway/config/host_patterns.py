@@ -6,7 +6,7 @@ labels: `*.openai.azure.com`, `bedrock-runtime.*.amazonaws.com`. Write IPv6 addr
 
 import ipaddress
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 # Hosts of model providers, one pattern a line.
@@ -44,10 +44,17 @@ def host_regexes(patterns: Iterable[str]) -> tuple[str, ...]:
     return tuple(_regex(pattern) for pattern in patterns)
 
 
-def host_matcher(regexes: Iterable[str]) -> Callable[[str, int], bool]:
-    """Returns a function that says whether a host and port match one of the expressions."""
-    compiled = [re.compile(pattern, re.IGNORECASE) for pattern in regexes]
-    return lambda host, port: any(pattern.search(f"{host}:{port}") for pattern in compiled)
+class HostMatcher:
+    """Tells whether a host and port match one of the expressions, which can be replaced."""
+
+    def __init__(self, regexes: Iterable[str]) -> None:
+        self.use(regexes)
+
+    def use(self, regexes: Iterable[str]) -> None:
+        self._compiled = [re.compile(pattern, re.IGNORECASE) for pattern in regexes]
+
+    def __call__(self, host: str, port: int) -> bool:
+        return any(pattern.search(f"{host}:{port}") for pattern in self._compiled)
 
 
 def _bracketed(host: str) -> str:

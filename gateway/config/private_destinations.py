@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
-from gateway.config.host_patterns import check_host_pattern, host_matcher, host_regexes
+from gateway.config.host_patterns import HostMatcher, check_host_pattern, host_regexes
 
 type Address = IPv4Address | IPv6Address
 type _Network = IPv4Network | IPv6Network
@@ -69,7 +69,7 @@ class PermittedDestinations:
                 names.append(each)
             else:
                 self._networks.append(network)
-        self._names = host_matcher(host_regexes(names))
+        self._names = HostMatcher(host_regexes(names))
 
     def has(self, host: str, port: int, address: Address | None) -> bool:
         """Tells whether `address`, to which a client's `host` leads, is permitted by that name or itself."""

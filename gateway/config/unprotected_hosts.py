@@ -33,6 +33,11 @@ class UnprotectedHosts:
         return self._entries[found.lastindex - 1] if found and found.lastindex else None
 
 
+def hosts_to_refuse(treatment: str) -> UnprotectedHosts:
+    """Returns the hosts to refuse under a value of the setting `unprotected_hosts`."""
+    return UnprotectedHosts(read_unprotected_hosts() if treatment == "refuse" else ())
+
+
 def read_unprotected_hosts() -> tuple[UnprotectedHost, ...]:
     """Returns the list."""
     rows = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["hosts"]

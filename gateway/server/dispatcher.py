@@ -26,15 +26,14 @@ class Dispatcher:
     """Implements `gateway.exchange.messages.Gateway` on top of the container's parts and the ASGI application."""
 
     def __init__(self, container: Container, app: ASGIApp) -> None:
+        # A reload replaces `admission` and `protection`, so they are read from it for each call.
+        self._container = container
         self._audit = container.key_audit
         self._callers = container.callers
-        self._admission = container.admission
-        self._protection = container.protection
         self._answers = container.answers
         self._edits = container.edits
         self._records = container.records
         self._store = container.store
-        self._container = container
         self._app = app
         self._exchanges: dict[str, Exchange] = {}
 
@@ -51,7 +50,7 @@ class Dispatcher:
 
     async def check_head(self, call: Call) -> str:
         try:
-            return self._admission.check_head(call)
+            return self._container.admission.check_head(call)
         except GatewayError as error:
             error.caller = error.caller or self._caller(call)
             self._note(call, error.code)
@@ -79,7 +78,7 @@ class Dispatcher:
         return opened
 
     async def _open(self, call: Call) -> ForwardedRequest | NativeResponse:
-        admitted = self._admission.admit(call)
+        admitted = self._container.admission.admit(call)
         if isinstance(admitted, NativeResponse):
             self._note(call, "dropped")
             return admitted._replace(caller=self._caller(call))
@@ -88,7 +87,7 @@ class Dispatcher:
         if call.wire or call.content:
             opened = await self._protect(call, admitted)
         else:
-            headers = await self._protection.forwarded_headers(admitted)
+            headers = await self._container.protection.forwarded_headers(admitted)
             destination = admitted.destination
             opened = ForwardedRequest(
                 destination.url, headers, b"", timeout_seconds=destination.timeout_seconds, caller=admitted.caller
@@ -99,7 +98,7 @@ class Dispatcher:
     async def _protect(self, call: Call, exchange: Exchange) -> ForwardedRequest:
         """Protects a call for an upstream or a host. One that is cancelled meanwhile is recorded as that."""
         try:
-            await self._protection.protect(exchange)
+            await self._container.protection.protect(exchange)
         except asyncio.CancelledError as error:
             self._note(call, "cancelled", exchange.caller)
             await self._record_refused(call, error)
@@ -141,7 +140,7 @@ class Dispatcher:
     def _caller(self, call: Call) -> Caller | None:
         """Returns the caller of a call that has failed, if it is known."""
         with suppress(GatewayError):
-            return self._admission.caller_of(call)
+            return self._container.admission.caller_of(call)
         return None
 
     def _note(self, call: Call, outcome: str, caller: Caller | None = None) -> None:
@@ -156,7 +155,7 @@ class Dispatcher:
 
     async def _record_refused(self, call: Call, error: Exception | asyncio.CancelledError) -> None:
         operation = "chat" if call.wire else "other"
-        identify = partial(self._admission.caller_of, call)
+        identify = partial(self._container.admission.caller_of, call)
         await self._records.refused(error, call.request_id, operation, identify, wire=call.wire)
 
     async def close(self, request_id: str, status: int, body: bytes) -> tuple[bytes, dict[str, Any] | None]:

@@ -12,7 +12,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from functools import partial
 from importlib import import_module
 from time import monotonic, sleep
@@ -36,6 +36,11 @@ _log = logging.getLogger(__name__)
 _STOP_SECONDS = 15.0
 _SLOW_IMPORTS = ("gateway.api.app", "gateway.server.dispatcher")
 
+type Reload = Callable[[Settings], Awaitable[int]]
+"""`Container.reload`."""
+type UseLog = Callable[[Settings], object]
+"""Makes the log of the settings that of this process."""
+
 
 class Monitored(Protocol):
     """The part of a gateway that monitoring asks."""
@@ -53,6 +58,7 @@ class Running(NamedTuple):
     gateway: Gateway
     monitored: Monitored
     lost: asyncio.Future[None]
+    reload: Reload
 
 
 class RemoteGateway:
@@ -89,8 +95,10 @@ class RemoteGateway:
 
 
 @contextlib.contextmanager
-def forked(settings: Settings) -> Iterator[socket.socket | None]:
+def forked(settings: Settings, use_log: UseLog) -> Iterator[socket.socket | None]:
     """Forks the gateway's process, and waits for its end on exit. Yields the parent's end of the socket pair.
+
+    After a reload, that process calls `use_log`.
 
     Call it before anything starts a thread or an event loop. Until the listeners handle signals, a stop signal ends
     both processes. Yields None where a process cannot be forked (Windows).
@@ -103,7 +111,7 @@ def forked(settings: Settings) -> Iterator[socket.socket | None]:
     child = os.fork()
     if not child:
         ours.close()
-        os._exit(_child(theirs, settings))
+        os._exit(_child(theirs, settings, use_log))
     theirs.close()
 
     def stop_both(number: int) -> None:
@@ -127,8 +135,8 @@ async def running(settings: Settings, end: socket.socket | None) -> AsyncIterato
     Raises SettingsError and GatewayError.
     """
     if end is None:
-        async with _local_gateway(settings) as local:
-            yield Running(local, local, asyncio.get_running_loop().create_future())
+        async with _local_gateway(settings) as (local, reload):
+            yield Running(local, local, asyncio.get_running_loop().create_future(), reload)
         return
     link = await Link.open(end)
     try:
@@ -136,7 +144,7 @@ async def running(settings: Settings, end: socket.socket | None) -> AsyncIterato
         await gateway.begin()
         watching = asyncio.create_task(gateway.watch())
         try:
-            yield Running(gateway, gateway, link.lost)
+            yield Running(gateway, gateway, link.lost, gateway.reload)
         finally:
             watching.cancel()
     finally:
@@ -144,7 +152,9 @@ async def running(settings: Settings, end: socket.socket | None) -> AsyncIterato
 
 
 @contextlib.asynccontextmanager
-async def _local_gateway(settings: Settings, searches: "Searches | None" = None) -> AsyncIterator["Dispatcher"]:
+async def _local_gateway(
+    settings: Settings, searches: "Searches | None" = None
+) -> AsyncIterator[tuple["Dispatcher", Reload]]:
     # Slow to import, and not needed by the process of the listeners.
     from gateway.api.app import create_app
     from gateway.container import Container
@@ -157,12 +167,12 @@ async def _local_gateway(settings: Settings, searches: "Searches | None" = None)
             if settings.api_key is None and container.keys.empty:
                 hints = sys.stderr if settings.log_json else sys.stdout
                 await make_first_key(container.keys, settings.data_dir, hints)
-            yield dispatcher
+            yield dispatcher, container.reload
         finally:
             dispatcher.stop()
 
 
-def _child(end: socket.socket, settings: Settings) -> int:
+def _child(end: socket.socket, settings: Settings, use_log: UseLog) -> int:
     ignore_stop_signals()  # this process ends when its parent does
     _use_batch_scheduling()
     try:
@@ -172,7 +182,7 @@ def _child(end: socket.socket, settings: Settings) -> int:
         # A model computes without the interpreter's lock most of the time.
         if settings.share_one_core and not searches.loads_models:
             share_one_core()
-        run(lambda: _serve(end, settings, searches))
+        run(lambda: _serve(end, settings, searches, use_log))
     except BaseException as error:  # noqa: BLE001 - the last resort; the message of an exception may hold private text
         _log.error("the gateway process failed: %s", type(error).__name__)
         return 1
@@ -191,7 +201,7 @@ def _use_batch_scheduling() -> None:
             os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
-async def _serve(end: socket.socket, settings: Settings, processes: "SearchProcesses") -> None:
+async def _serve(end: socket.socket, settings: Settings, processes: "SearchProcesses", use_log: UseLog) -> None:
     async with contextlib.AsyncExitStack() as stack:
         opening = asyncio.ensure_future(stack.enter_async_context(processes.opened()))
         # While the search processes load, and the listeners import what they need.
@@ -199,9 +209,16 @@ async def _serve(end: socket.socket, settings: Settings, processes: "SearchProce
         calls: dict[str, Callable[..., Any]] = {}
 
         async def begin() -> None:
-            gateway = await stack.enter_async_context(_local_gateway(settings, await opening))
+            gateway, reload_container = await stack.enter_async_context(_local_gateway(settings, await opening))
             for name in ("check_proxy_key", "check_head", "open", "edit", "close", "end", "fail", "check", "metrics"):
                 calls[name] = getattr(gateway, name)
+
+            async def reload(changed: Settings) -> int:
+                policies = await reload_container(changed)
+                use_log(changed)
+                return policies
+
+            calls["reload"] = reload
             # All objects so far live as long as the process, so the collector need not scan them.
             trim()
             gc.freeze()

@@ -1,4 +1,4 @@
-"""The signals that stop the gateway. SIGHUP does so only when the terminal was closed; otherwise it reopens the log."""
+"""The signals that stop the gateway. SIGHUP does so only when the terminal was closed; otherwise it is a reload."""
 
 import os
 import signal
@@ -10,18 +10,18 @@ STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _HANGUP = getattr(signal, "SIGHUP", None)
 
 
-def on_stop(stop: Callable[[int], object], reopen: Callable[[], object] = lambda: None) -> None:
-    """Calls `stop` with the number of each signal that stops the gateway, and `reopen` on any other SIGHUP."""
+def on_stop(stop: Callable[[int], object], reload: Callable[[], object] = lambda: None) -> None:
+    """Calls `stop` with the number of each signal that stops the gateway, and `reload` on any other SIGHUP."""
     for each in STOP_SIGNALS:
         signal.signal(each, lambda number, _: stop(number))
-    on_hangup(stop, reopen)
+    on_hangup(stop, reload)
 
 
-def on_hangup(stop: Callable[[int], object], reopen: Callable[[], object] = lambda: None) -> None:
+def on_hangup(stop: Callable[[int], object], reload: Callable[[], object] = lambda: None) -> None:
     """Does on SIGHUP alone what `on_stop` does. If it is ignored, which `nohup` arranges, it stays ignored."""
     had_terminal = _started_on_terminal()
     if _HANGUP is not None and signal.getsignal(_HANGUP) is not signal.SIG_IGN:
-        signal.signal(_HANGUP, lambda number, _: stop(number) if had_terminal and not _has_terminal() else reopen())
+        signal.signal(_HANGUP, lambda number, _: stop(number) if had_terminal and not _has_terminal() else reload())
 
 
 def ignore_stop_signals() -> None:

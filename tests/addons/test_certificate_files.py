@@ -9,7 +9,7 @@ import pytest
 import trustme
 from OpenSSL import SSL
 
-from addons.certificate_files import CertificateFiles
+from addons.certificate_files import CertificateFiles, read_files
 from gateway.config.settings import Settings, SettingsError
 from tests.certificates import NOW, write_certificate
 
@@ -54,7 +54,7 @@ def test_a_replaced_certificate_is_used_from_then_on(tmp_path: Path, caplog: pyt
     before, context = files.expires, files.context
     write_certificate(tmp_path, authority=authority, ends=timedelta(days=90), key_type=trustme.KeyType.RSA)
     assert files.expires == before
-    files.reload()
+    files.use(read_files(*paths))
     assert files.expires == int((NOW + timedelta(days=90)).timestamp())
     assert files.context is not context
     assert handshake(files, authority).getpeercert() is not None
@@ -68,7 +68,7 @@ def test_a_certificate_that_cannot_be_used_changes_nothing(tmp_path: Path) -> No
     before, context = files.expires, files.context
     key.write_text("nonsense")
     with pytest.raises(SettingsError, match="tls_key"):
-        files.reload()
+        files.use(read_files(certificate, key))
     assert (files.expires, files.context) == (before, context)
     assert handshake(files, authority).version() == "TLSv1.3"
 

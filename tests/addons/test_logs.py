@@ -14,6 +14,7 @@ from mitmproxy.http import Headers
 from mitmproxy.test import tflow, tutils
 
 from addons import logs
+from gateway.config.loading import load_settings
 
 CANARY = "canary-4711"
 
@@ -129,6 +130,23 @@ def test_an_offer_of_http_2_in_the_clear_is_not_logged(written: io.StringIO) -> 
 
     assert "upgrade" not in flow.request.headers
     assert not lines(written)
+
+
+def test_a_log_that_is_set_up_anew_replaces_the_one_before(written: io.StringIO, tmp_path: Path) -> None:
+    log, own = logging.getLogger("gateway"), load_settings(log_file=tmp_path / "svc.log")
+    bad = load_settings(log_file=tmp_path / "no" / "svc.log")
+    for failures, (level, settings) in enumerate((("info", own), ("error", own), ("info", bad))):
+        logs.use_log(settings.model_copy(update={"log_level": level}))
+        assert logs.failed_lines() == failures
+        next(each for each in logging.getLogger().handlers if isinstance(each, logs.LogFile)).failures += 1
+        log.info("told")
+        log.error("failed")
+    handler = logging.getHandlerByName("privacy-gateway")
+    assert isinstance(handler, logs.LogFile)
+    handler.close()
+    said = [line.partition(": ")[2] for line in (tmp_path / "svc.log").read_text().splitlines()]
+    assert [line.partition(":")[0] for line in said] == ["told", "failed", "failed", "log_file", "failed"]
+    assert written.getvalue() == ""
 
 
 @pytest.fixture

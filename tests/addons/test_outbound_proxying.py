@@ -100,7 +100,7 @@ def test_udp_is_refused_where_tcp_would_take_the_proxy() -> None:
 
 def test_a_hook_that_fails_opens_no_tunnel(monkeypatch: pytest.MonkeyPatch) -> None:
     data, failing = tunnel("far.test", b"\x00"), addon()
-    monkeypatch.setattr(failing._proxies, "route", lambda *_: 1 / 0)
+    monkeypatch.setattr(failing.proxies, "route", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         failing.next_layer(data)
     assert data.layer is None

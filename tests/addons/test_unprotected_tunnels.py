@@ -121,7 +121,7 @@ def test_a_check_that_fails_opens_no_tunnel(monkeypatch: pytest.MonkeyPatch) -> 
     """mitmproxy logs what a hook raises, and takes the layer that is set."""
     data = tunnel("192.0.2.1", client_hello("github.com"))
     tunnels = addon()
-    monkeypatch.setattr(tunnels._hosts, "find", lambda *_: 1 / 0)
+    monkeypatch.setattr(tunnels.hosts, "find", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         tunnels.next_layer(data)
     assert data.layer is None

@@ -1,4 +1,4 @@
-"""SIGHUP reopens the log and changes nothing else, unless it comes because the terminal was closed."""
+"""SIGHUP stops nothing, also during the start, unless it comes because the terminal was closed."""
 
 import os
 import shutil
@@ -97,7 +97,7 @@ def test_it_is_handled_before_the_slow_imports() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_with_standard_error_as_the_log_nothing_changes_even_while_it_starts(tmp_path: Path) -> None:
+def test_with_standard_error_as_the_log_nothing_stops_even_while_it_starts(tmp_path: Path) -> None:
     port, output = free_port(), tmp_path / "output"
     with output.open("wb") as file:
         process = subprocess.Popen(
@@ -138,7 +138,7 @@ def test_a_closed_terminal_stops_it_once_calls_have_their_answers(tmp_path: Path
     try:
         terminal.wait_for(READY)
         processes = family(terminal.process.pid)
-        # The terminal is there: this one reopens the log.
+        # The terminal is there: this one is a reload.
         os.killpg(terminal.process.pid, signal.SIGHUP)
         wait_for(lambda: "reopened the log" in log.read_text())
         with (

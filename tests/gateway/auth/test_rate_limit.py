@@ -51,6 +51,16 @@ def test_a_client_that_waits_as_told_gets_through() -> None:
     assert let_through(limiter, "key_a", 2) == 1
 
 
+def test_another_rate_counts_what_was_asked_before() -> None:
+    clock = Clock()
+    limiter = RateLimiter(60, clock=clock)
+    assert let_through(limiter, "key_a", 30) == 30
+    limiter.permit(6)
+    assert let_through(limiter, "key_a", 30) == 3, "half a minute is left"
+    limiter.permit(0)
+    assert let_through(limiter, "key_a", 30) == 30
+
+
 def test_zero_is_no_limit_and_a_negative_rate_a_mistake() -> None:
     assert let_through(RateLimiter(0, clock=Clock()), "key_a", 1000) == 1000
     with pytest.raises(ValueError, match="per_minute"):

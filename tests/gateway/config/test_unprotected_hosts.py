@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from gateway.config.host_patterns import WELL_KNOWN_HOSTS, host_matcher, host_regexes
+from gateway.config.host_patterns import WELL_KNOWN_HOSTS, HostMatcher, host_regexes
 from gateway.config.unprotected_hosts import UnprotectedHost, UnprotectedHosts, read_unprotected_hosts
 from tests.conftest import vectors
 
@@ -36,7 +36,7 @@ def test_each_entry_finds_its_own_patterns_and_says_what_to_do() -> None:
 
 
 def test_no_intercepted_host_is_listed() -> None:
-    intercepted = host_matcher(host_regexes(WELL_KNOWN_HOSTS))
+    intercepted = HostMatcher(host_regexes(WELL_KNOWN_HOSTS))
     for pattern in (pattern for entry in LISTED for pattern in entry.patterns):
         assert not intercepted(pattern.replace("*", "x"), 443)
     for pattern in WELL_KNOWN_HOSTS:

@@ -23,14 +23,15 @@ _OUTWEIGHS = 100
 """How many older records have to follow one from the day or later, before its time is taken for wrong."""
 
 
-def find_boundary(receipts: Receipts, before: date, signer: Signer, limit: int = AT_ONCE) -> int | None:
+def find_boundary(receipts: Receipts, before: date, signer: Signer, limit: int | None = None) -> int | None:
     """Returns up to which record to delete those made before a day. None if there are none.
 
     A receipt stays if its outcome does, or is not written yet. Raises Unavailable (`receipt_log_broken`) where a record
     was changed, since deleting it would delete the evidence.
     """
+    limit = limit or AT_ONCE
     rows = receipts.after(None, limit)
-    old = rows[: count_before(rows, before)]
+    old = _oldest(receipts, rows, before)
     ended = _before_open(receipts, old)
     size = _without_halves(receipts, ended)
     if size is None:
@@ -55,7 +56,7 @@ def open_exchanges(receipts: Receipts, first: int, last: int) -> list[OpenReceip
 
 def is_held_up(receipts: Receipts, before: date) -> bool:
     """Whether the log still begins with records that were made before a day."""
-    return count_before(receipts.after(None, AT_ONCE), before) > 0
+    return len(_oldest(receipts, receipts.after(None, AT_ONCE), before)) > 0
 
 
 def count_before(rows: Sequence[StoredRecord], before: date) -> int:
@@ -77,6 +78,31 @@ def count_before(rows: Sequence[StoredRecord], before: date) -> int:
                 old = max((each for each in right if each < place), default=-1)
                 break
     return ends[old] if old >= 0 else 0
+
+
+def _oldest(receipts: Receipts, rows: Sequence[StoredRecord], before: date) -> Sequence[StoredRecord]:
+    """Returns the records, from the first on, that were made before a day. `rows` are the first of the log."""
+    size = count_before(rows, before)
+    if not size and len(rows) >= AT_ONCE and not any(map(_has_evidence, rows)):
+        return rows if _is_followed_by_older(receipts, rows, before) else ()
+    return rows[:size]
+
+
+def _has_evidence(row: StoredRecord) -> bool:
+    return "" < stated_day(row) <= today()
+
+
+def _is_followed_by_older(receipts: Receipts, rows: Sequence[StoredRecord], before: date) -> bool:
+    """Whether rows that are all dated later than today are followed by records that were made before a day.
+
+    While the clock was ahead, any number may have been made. So single ones are looked at, each a tenth further away.
+    """
+    place = rows[-1].sequence
+    while found := receipts.after(place, 1):
+        if _has_evidence(found[0]):
+            return count_before(receipts.after(place, AT_ONCE), before) > 0
+        place += 1 + (place - rows[0].sequence) // 10
+    return False
 
 
 def _before_open(receipts: Receipts, rows: Sequence[StoredRecord]) -> Sequence[StoredRecord]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from gateway.receipt_log import pruning
 from gateway.receipt_log.pruning import count_before
 from gateway.receipt_log.record_days import in_order, runs_of, true_days
 from gateway.receipts import records
@@ -70,3 +71,29 @@ def test_a_log_with_a_wrong_clock_is_exported_and_pruned_whole(
     assert command.json("receipts", "prune", "--before", "2026-03-05")[1]["deleted"] == 3
     status, done = command.json("receipts", "verify")
     assert (status, done["first"]) == (0, 4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("before", "deleted"), [("2026-03-01", 0), ("2026-03-02", 45), ("2026-03-05", 45)], ids=["none", "some", "all"]
+)
+def test_any_number_of_records_from_the_future_is_pruned(
+    command: Command, data_dir: Path, monkeypatch: pytest.MonkeyPatch, before: str, deleted: int
+) -> None:
+    """There are more of them than are deleted at once."""
+    monkeypatch.setattr(pruning, "AT_ONCE", 4)
+    times = ["2099-01-01"] * 40 + ["2026-03-01"] * 5 + ["2026-03-05"] * 3
+
+    async def fill() -> None:
+        for day in times:
+            monkeypatch.setattr(records, "_now", lambda day=day: f"{day}T12:00:00.000Z")
+            await log.append(draft(policy=DEFAULT, operation="protect"), "key_anna")
+
+    with opened(data_dir) as log:
+        asyncio.run(fill())
+        held_up = log._store.read_now(lambda stored: pruning.is_held_up(stored.receipts, date.fromisoformat(before)))
+        assert held_up is (deleted > 0)
+    monkeypatch.setattr(records, "_now", lambda: "2026-03-05T13:00:00.000Z")
+    done = command.json("receipts", "prune", "--before", before)[1]
+    assert (done["deleted"], done["held_up"]) == (deleted, False)
+    assert command.json("receipts", "verify")[1].get("first", 1) == deleted + 1

@@ -4,6 +4,7 @@ import contextlib
 import gzip
 import socket
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import trustme
@@ -11,7 +12,7 @@ import trustme
 from tests.e2e.conftest import Gateways
 from tests.e2e.raw import each_connection
 from tests.e2e.server import Running, free_port
-from tests.e2e.upstream import Upstream
+from tests.e2e.upstream import Upstream, completion
 
 PRIVATE = "w.oxenfoord@acme.test"
 
@@ -129,3 +130,25 @@ def test_a_host_of_the_proxy_is_named_by_its_name(failing: Running) -> None:
 def test_nothing_private_is_in_any_line(failing: Running) -> None:
     for word in ("oxenfoord", "canary", "hidden-path", "api-version", "svck_"):
         assert word not in failing.output()
+
+
+def test_an_upstream_that_was_down_is_asked_again_at_once(gateways: Gateways) -> None:
+    """No failure is remembered, for the client's connection either."""
+    answer = completion({"role": "assistant", "content": "Here again."})
+    assert isinstance(answer.body, bytes)
+    with socket.socket() as late, ThreadPoolExecutor(1) as pool:
+        late.bind(("127.0.0.1", 0))
+        running = gateways("--upstream", f"http://127.0.0.1:{late.getsockname()[1]}/v1", detection="patterns")
+        body = {"model": "configured-upstream", "messages": [{"role": "user", "content": "Are you there?"}]}
+        with running.client() as client:
+            assert client.post("/v1/chat/completions", json=body).status_code == 502
+            late.listen()
+            served = pool.submit(serve_once, late, with_body(answer.body, "content-type: application/json"))
+            assert "Here again." in client.post("/v1/chat/completions", json=body).text
+            served.result()
+
+
+def serve_once(server: socket.socket, answer: bytes) -> None:
+    with server.accept()[0] as connection:
+        connection.recv(65536)
+        connection.sendall(answer)

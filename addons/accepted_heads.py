@@ -12,6 +12,7 @@ from time import monotonic
 from gateway.auth.credentials import CREDENTIAL_HEADERS
 from gateway.auth.query_key import take_keys
 from gateway.exchange.messages import Call
+from gateway.models import Caller
 
 
 class AcceptedHeads:
@@ -22,20 +23,20 @@ class AcceptedHeads:
         self._most = most
         self._clock = clock
         self._key = token_bytes(32)
-        self._heads: OrderedDict[bytes, tuple[float, str]] = OrderedDict()
+        self._heads: OrderedDict[bytes, tuple[float, Caller]] = OrderedDict()
 
-    def find(self, call: Call) -> str | None:
-        """Returns the id of the key, if the head was accepted."""
-        until, owner = self._heads.get(self._name(call), (0.0, None))
-        return owner if self._clock() < until else None
+    def find(self, call: Call) -> Caller | None:
+        """Returns the caller, if the head was accepted."""
+        until, caller = self._heads.get(self._name(call), (0.0, None))
+        return caller if self._clock() < until else None
 
-    def add(self, call: Call, owner: str) -> None:
+    def add(self, call: Call, caller: Caller | None) -> None:
         """Remembers a head, unless it belongs to no caller: public pages have a limit of their own."""
-        if not owner:
+        if caller is None:
             return
         name = self._name(call)
         self._heads.pop(name, None)
-        self._heads[name] = (self._clock() + self._seconds, owner)
+        self._heads[name] = (self._clock() + self._seconds, caller)
         if len(self._heads) > self._most:
             self._heads.popitem(last=False)
 

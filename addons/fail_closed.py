@@ -70,8 +70,10 @@ class Refusals:
             # The message asks the client to give the operator this id.
             _log.error("%s %s", error.message, state.request_id)
         self._gateway.fail(state.request_id, outcome, sent)
+        if not state.noted:
+            self._gateway.note(state.call(flow, b"", editable=False), error.code)
         self._review.refused(flow, state, error)
-        self._log.ended(flow, state, "upstream_error" if sent and outcome == "failed" else "refused", error.code)
+        self._log.ended(flow, state, "upstream_error" if sent and outcome == "failed" else "refused", error)
 
 
 def fail_closed(hook: Hook) -> Callable[[Any, http.HTTPFlow], Awaitable[None]]:

@@ -33,7 +33,8 @@ class FlowState:
 
     The others are for the log: `caller` sent the request, `received` is the size of the body, `upstream_status` that of
     the upstream's answer, `released_at` when the request was forwarded (seconds since the epoch), `seconds`
-    the time that stages took. `logged` is set once the request has its line.
+    the time that stages took. `noted` is set once the gateway records the use of the key, `logged` once the request has
+    its line.
     """
 
     request_id: str
@@ -58,6 +59,7 @@ class FlowState:
     upstream_status: int | None = None
     released_at: float | None = None
     seconds: dict[str, float] = field(default_factory=dict)
+    noted: bool = False
     logged: bool = False
 
     @contextmanager
@@ -76,7 +78,7 @@ class FlowState:
             with self.timed("protect"):
                 yield
         except GatewayError as error:
-            self.caller, self.receipt = error.caller, error.receipt
+            self.caller, self.receipt, self.noted = error.caller, error.receipt, True
             raise
 
     def call(self, flow: http.HTTPFlow, content: bytes, *, editable: bool) -> Call:

@@ -35,17 +35,20 @@ class HeadCheck:
             client.body_limit = _SMALL_BODY
             return
         call = state.call(flow, b"", editable=False)
-        owner = self._accepted.find(call)
-        if owner is None:
+        caller = self._accepted.find(call)
+        if caller is None:
             with client.held_back() if client is not None else nullcontext(), state.asking():
-                owner = await self._gateway.check_head(call)
-            self._accepted.add(call, owner)
-        limit = self._body_limit if owner else self._page_limit
+                caller = await self._gateway.check_head(call)
+            self._accepted.add(call, caller)
+        state.caller = caller
+        limit = self._page_limit if caller is None else self._body_limit
         declared = expected_http_body_size(flow.request)
         if declared is not None and declared > limit:
             raise too_large(limit)
         if client is not None:
-            self._clients.make_room(client, owner, declared or min(limit, _UNDECLARED_BODY))
+            self._clients.make_room(
+                client, caller.key_id if caller is not None else "", declared or min(limit, _UNDECLARED_BODY)
+            )
             client.body_limit = limit
 
 

@@ -125,9 +125,10 @@ class Review:
         """Lists a call that the gateway answered itself."""
         assert flow.response is not None
         refusal = code_of(flow.response)
+        guard = answered.guard["action"] if answered.guard is not None else None
         is_api = (answered.route or "").startswith("/v1/") or state.listener is Listener.PROXY
         if refusal is not None or is_api:
-            self._list_metadata(flow, state, answered.status, refusal, answered.receipt, answered.route, answered.guard)
+            self._list_metadata(flow, state, answered.status, refusal, answered.receipt, answered.route, guard)
 
     @property
     def held(self) -> int:

@@ -8,9 +8,10 @@ answer.
 
 import logging
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from functools import partial
 from time import time
+from weakref import WeakKeyDictionary
 
 from mitmproxy import exceptions, http
 from mitmproxy.flow import Error
@@ -25,7 +26,7 @@ from addons.head_check import HeadCheck
 from addons.metered_reader import ClientGone
 from addons.mitm_errors import answer_for, answer_with
 from addons.operator_view import Review
-from addons.patches.connection_limits import Clients
+from addons.patches.connection_limits import Clients, ClientState
 from addons.request_log import RequestLog
 from addons.streamed_answers import StreamedAnswer, is_stream, prepare_head
 from addons.upstream_faults import fault_of
@@ -79,6 +80,8 @@ class Protect:
         self._limit = limit
         self._key_search = key_search
         self._wires = Wires.discover()
+        # Also those that were closed since.
+        self._connections: WeakKeyDictionary[http.HTTPFlow, ClientState] = WeakKeyDictionary()
 
     @fail_closed
     async def requestheaders(self, flow: http.HTTPFlow) -> None:
@@ -98,6 +101,7 @@ class Protect:
         self._states.add(flow, state)
         client = self._clients.of(flow.client_conn)
         if client is not None:
+            self._connections[flow] = client
             client.request_id = state.request_id
         request.headers = scrub(request.headers)
         disarm(flow)
@@ -137,13 +141,14 @@ class Protect:
         state.accepted = True
         content = flow.request.raw_content or b""
         state.received = len(content)
-        client = self._clients.of(flow.client_conn)
+        client, state.noted = self._clients.of(flow.client_conn), True
         try:
             with client.until_closed() if client is not None else nullcontext(), state.asking():
                 opened = await self._gateway.open(state.call(flow, content, editable=self._review.may_hold))
         except ClientGone:
             # If the gateway had answered already, its receipt needs an outcome.
             self._gateway.fail(state.request_id, "cancelled")
+            await self._name_caller(flow, state)
             self._log.ended(flow, state, "cancelled")
             state.accepted = False
             flow.error = Error(Error.KILLED_MESSAGE)
@@ -153,6 +158,12 @@ class Protect:
             self._answer(flow, state, opened)
             raise exceptions.AddonHalt
         self._forward(flow, state, opened)
+
+    async def _name_caller(self, flow: http.HTTPFlow, state: FlowState) -> None:
+        """Has the gateway say who sent a request that its client has given up, for the log."""
+        if state.caller is None:
+            with suppress(GatewayError):
+                state.caller = await self._gateway.caller_of(state.call(flow, b"", editable=False))
 
     def _answer(self, flow: http.HTTPFlow, state: FlowState, answered: NativeResponse) -> None:
         """Gives the flow the gateway's own response."""
@@ -168,9 +179,9 @@ class Protect:
             # The length of the answer to GET (RFC 9110 section 8.6); mitmproxy would set that of the empty body.
             flow.response.headers["content-length"] = length
         self._review.native(flow, state, answered)
-        state.receipt = answered.receipt
+        state.receipt, state.guard = answered.receipt, answered.guard
         code = code_of(flow.response)
-        self._log.ended(flow, state, "answered" if code is None else "refused", code)
+        self._log.ended(flow, state, "answered" if code is None else "refused", code=code)
 
     def _forward(self, flow: http.HTTPFlow, state: FlowState, forwarded: ForwardedRequest) -> None:
         """Sets the protected request and its destination. No other code gives a flow its destination back."""
@@ -290,24 +301,28 @@ class Protect:
         self._review.answered(flow, state, error)
         flow.response = answer_with(error, state.request_id, flow.request.method, state.family)
         self._gateway.fail(state.request_id, "upstream_error", sent=True)
-        self._log.ended(flow, state, "upstream_error", error.code)
+        self._log.ended(flow, state, "upstream_error", error)
         self._states.remove(flow)
 
-    def error(self, flow: http.HTTPFlow) -> None:
+    async def error(self, flow: http.HTTPFlow) -> None:
         state = self._states.of(flow)
         if state is None and not flow.live:
             return
         if state is None or not state.cleared:
             # Nothing was forwarded, so there is no text to show.
             flow.request.data.content = b""
-            client = self._clients.of(flow.client_conn)
-            code = client.code if client is not None else None
+            client = self._connections.get(flow) or self._clients.of(flow.client_conn)
+            refusal = client.ended_by if client is not None else None
             if state is not None:
                 if flow.response is None:
                     answer_for(state.request_id, family=state.family)
                     self._review.failed(flow, state)
-                self._log.ended(flow, state, "cancelled" if code is None else "refused", code)
-            elif code is None and (client is None or client.refusal is None):
+                if not state.noted:
+                    outcome = refusal.code if refusal is not None else "cancelled"
+                    self._gateway.note(state.call(flow, b"", editable=False), outcome)
+                    await self._name_caller(flow, state)
+                self._log.ended(flow, state, "cancelled" if refusal is None else "refused", refusal)
+            elif refusal is None and (client is None or client.refusal is None):
                 self._log.broken(flow.client_conn, fault_of(flow))
             raise exceptions.AddonHalt
         fault = Fault.TIMED_OUT if state.late else fault_of(flow)
@@ -315,7 +330,7 @@ class Protect:
         self._gateway.fail(state.request_id, outcome, was_sent(flow.request))
         self._review.failed(flow, state)
         error = self._reported(fault, state) if fault is not None else None
-        self._log.ended(flow, state, "upstream_error" if error else "cancelled", error.code if error else None)
+        self._log.ended(flow, state, "upstream_error" if error else "cancelled", error)
         answer_for(state.request_id, error, state.family)
         self._states.remove(flow)
 

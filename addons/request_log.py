@@ -53,13 +53,26 @@ class RequestLog:
         # When the first upstream of a connection without requests was connected.
         self._tunnels: WeakKeyDictionary[connection.Client, float] = WeakKeyDictionary()
 
-    def ended(self, flow: http.HTTPFlow, state: FlowState, outcome: str, code: str | None = None) -> None:
-        """Logs a request that has ended. Does nothing if it has been logged."""
+    def ended(
+        self,
+        flow: http.HTTPFlow,
+        state: FlowState,
+        outcome: str,
+        error: GatewayError | None = None,
+        code: str | None = None,
+    ) -> None:
+        """Logs a request that has ended, and the error or its code that ended it. Does nothing if it has been logged.
+
+        The client gets the error, unless an answer has begun.
+        """
         if state.logged:
             return
         state.logged = True
         self._tunnels.pop(flow.client_conn, None)
         request, response = flow.request, flow.response
+        status = response.status_code if response is not None else None
+        if error is not None and state.stream is None:
+            status = error.status
         self._write(
             {
                 "request_id": state.request_id,
@@ -72,9 +85,9 @@ class RequestLog:
                 "upstream": self._upstream(state),
                 "guard": _of_guard(state.guard),
                 "outcome": outcome,
-                "status": response.status_code if response is not None else None,
+                "status": status,
                 "upstream_status": state.upstream_status,
-                "code": code,
+                "code": error.code if error is not None else code,
                 "bytes": {"received": state.received, "sent": _size(flow, state)},
                 "ms": _stages(flow, state),
             }

@@ -26,8 +26,8 @@ PATH = (
     "gateway/exchange/answer.py",
 )
 MESSAGES, PROTOCOL = "gateway/exchange/messages.py", "Gateway"
-# Belongs to a connection.
-_NOT_OF_A_CHAT = frozenset({"check_proxy_key"})
+# Belong to a connection, or to a request that its client or the listener ends.
+_NOT_OF_A_CHAT = frozenset({"check_proxy_key", "caller_of", "note"})
 
 
 def types_on_path(root: Path = ROOT, path: Sequence[str] = PATH) -> set[str]:

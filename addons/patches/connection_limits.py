@@ -59,7 +59,7 @@ class ClientState:
     body may take in memory until it is answered. `refusal` is the response that ends the connection when the request is
     aborted. `encode` turns a response into bytes to send (encrypted, inside TLS); None while the protocol is unknown
     and once the request is answered. `opening` holds the ids of upstream connections being established. `request_id` is
-    that of the request whose hooks have been called, `code` that of the error which ended it since then.
+    that of the request whose hooks have been called, `ended_by` the error which ended it since then.
     """
 
     id: str
@@ -76,7 +76,7 @@ class ClientState:
     encode: Callable[[bytes], bytes] | None = None
     opening: set[str] = field(default_factory=set)
     request_id: str = ""
-    code: str | None = None
+    ended_by: GatewayError | None = None
 
     def until_closed(self) -> AbstractContextManager[None]:
         """Cancels what the current task awaits in the context when the client closes, and raises ClientGone."""
@@ -171,7 +171,7 @@ class Clients:
 
     def refused(self, state: ClientState, error: GatewayError, client: connection.Client) -> str:
         """Notes that a request is refused whose head or body could not be read. Returns its id."""
-        state.code = error.code
+        state.ended_by = error
         request_id = state.request_id or new_request_id()
         if not state.request_id:
             self._unread(request_id, error, client)

@@ -184,7 +184,7 @@ class BoundedServer(_Bounded, _http1.Http1Server):
     def read_headers(self, event: events.ConnectionEvent) -> Commands:
         if isinstance(event, events.DataReceived) and self.buf:
             self.clients.mark(self._client, Phase.HEAD)
-        self._client.request = self._client.body_limit = self._client.refusal = self._client.code = None
+        self._client.request = self._client.body_limit = self._client.refusal = self._client.ended_by = None
         self._client.request_id = ""
         self._client.encode = partial(_encrypted, self.context)
         self._received = 0

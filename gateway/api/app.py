@@ -322,10 +322,10 @@ async def _check_types(request: Request, query: Filter, caller: Caller) -> None:
 
 
 def _report_exchange(request: Request, exchange: Exchange) -> None:
-    """Hands the receipt and the guard's action to the host of this application, which must not read the answer."""
+    """Hands the receipt and the guard's verdict to the host of this application, which must not read the answer."""
     request.state.receipt = exchange.receipt.ref
     if exchange.verdict is not None:
-        request.state.guard = exchange.verdict.action
+        request.state.guard = exchange.verdict.as_dict()
 
 
 def _question(body: text.AnalyzeRequest) -> Question:

@@ -38,19 +38,18 @@ def add_error_handlers(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
 
     async def http_error(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        if (refusal := _authentication_error(request)) is not None:
-            return error_response(refusal, request)
-        if error.status_code == 404 or is_beyond_json(request.url.path) or ":" in request.url.path:
-            return error_response(unknown_path(request.url.path), request)
-        if error.status_code == 405:
-            response = error_response(
-                MethodNotAllowed("This path does not accept this method; `Allow` lists those it accepts."), request
-            )
+        refusal = _authentication_error(request) or _error_of_route(request.url.path, error)
+        if not hasattr(request.state, "request_id"):
+            # No route has seen the request, and so none has recorded the use of the key.
+            container = request.app.state.container
+            who = container.callers.audited(request.headers.raw, request.url.query)
+            container.key_audit.note(who, "other", refusal.code, current_request_id())
+        response = error_response(refusal, request)
+        if isinstance(refusal, MethodNotAllowed):
             # Each method of a path is a route of its own, and the error knows only the first one's methods.
             allowed = (error.headers or {}).get("Allow", "").split(", ")
             response.headers["allow"] = ", ".join(sorted(_methods_at(request.url.path, routes)) or allowed)
-            return response
-        return error_response(BadRequest("The request is malformed; send a valid HTTP request."), request)
+        return response
 
     async def validation_error(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
@@ -77,6 +76,15 @@ def _methods_at(path: str, routes: Sequence[BaseRoute]) -> set[str]:
         for method in route.methods or ()
     }
     return methods | {"HEAD"} if "GET" in methods else methods
+
+
+def _error_of_route(path: str, error: HTTPException) -> GatewayError:
+    """Returns the error for a path that no route serves with the method, or a request that no route can read."""
+    if error.status_code == 404 or is_beyond_json(path) or ":" in path:
+        return unknown_path(path)
+    if error.status_code == 405:
+        return MethodNotAllowed("This path does not accept this method; `Allow` lists those it accepts.")
+    return BadRequest("The request is malformed; send a valid HTTP request.")
 
 
 def _authentication_error(request: Request) -> GatewayError | None:

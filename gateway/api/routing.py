@@ -120,7 +120,9 @@ class NativeRoute(APIRoute):
                 if self.name in OPERATIONS:
                     identify = partial(container.callers.identify, request.headers.raw, request.url.query)
                     request_id = request.state.request_id
-                    await container.records.refused(error, request_id, self.name, identify, code=outcome, wire=wire_id)
+                    request.state.receipt = await container.records.refused(
+                        error, request_id, self.name, identify, code=outcome, wire=wire_id
+                    )
                 raise
             finally:
                 who = container.callers.audited(request.headers.raw, request.url.query)

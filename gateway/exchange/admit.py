@@ -45,8 +45,8 @@ class Admission:
         self._earlier = earlier
         self._forward = frozenset(name.encode() for name in settings.forward_headers)
 
-    def check_head(self, call: Call) -> str:
-        """Checks a call of which only the head has arrived. Returns the id of its key, if it needs one.
+    def check_head(self, call: Call) -> Caller | None:
+        """Checks a call of which only the head has arrived. Returns its caller, if it needs a key.
 
         Raises GatewayError.
         """
@@ -54,8 +54,8 @@ class Admission:
         refuse_signed(call.fields, query)
         refuse_repeated(call.fields)
         if call.listener is not Listener.PROXY and not path.startswith("/v1/") and not call.wire:
-            return ""
-        return self.caller_of(call).key_id
+            return None
+        return self.caller_of(call)
 
     def caller_of(self, call: Call) -> Caller:
         """Returns the caller without counting the call. Raises GatewayError."""

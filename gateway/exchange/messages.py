@@ -108,7 +108,7 @@ class ForwardedRequest(NamedTuple):
 class NativeResponse(NamedTuple):
     """The gateway's own response to a call. `route` is the path template of its route, without values.
 
-    `receipt` is the receipt of the call, `guard` the guard's action on the answer of `svc-demo`.
+    `receipt` is the receipt of the call, `guard` the guard's verdict on the answer of `svc-demo`.
     """
 
     status: int
@@ -116,7 +116,7 @@ class NativeResponse(NamedTuple):
     body: bytes
     route: str | None
     receipt: ReceiptRef | None = None
-    guard: str | None = None
+    guard: dict[str, Any] | None = None
     caller: Caller | None = None
 
 
@@ -126,11 +126,11 @@ class Gateway(Protocol):
     async def check_proxy_key(self, key: str) -> None:
         """Checks the gateway key of a proxy client. Raises GatewayError."""
 
-    async def check_head(self, call: Call) -> str:
+    async def check_head(self, call: Call) -> Caller | None:
         """Checks a call of which only the head has arrived. `open` checks it again, so a caller may be remembered.
 
-        Returns the id of the caller's key, or "" for a public page, which takes no body. Raises GatewayError; a call
-        that needs a key and has no valid one is refused here.
+        Returns the caller, or None for a public page, which takes no body. Raises GatewayError; a call that needs a key
+        and has no valid one is refused here.
         """
 
     async def open(self, call: Call) -> ForwardedRequest | NativeResponse:
@@ -138,6 +138,12 @@ class Gateway(Protocol):
 
         Raises GatewayError, which names the receipt if one was written.
         """
+
+    async def caller_of(self, call: Call) -> Caller | None:
+        """Returns the caller of a call that has failed, if it is known. Needs no content."""
+
+    def note(self, call: Call, outcome: str) -> None:
+        """Records the use of a key by a call that the listener ended before `open`. Needs no content."""
 
     async def close(self, request_id: str, status: int, body: bytes) -> tuple[bytes, dict[str, Any] | None]:
         """Guards and restores the upstream's answer, and records the outcome.

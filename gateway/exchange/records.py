@@ -20,7 +20,7 @@ from gateway.errors import GatewayError, Unauthorized
 from gateway.exchange.state import Exchange
 from gateway.guard import Verdict
 from gateway.ids import new_request_id
-from gateway.models import Caller, PolicyRef, RefusedText, RiskLevel, RouteDecision
+from gateway.models import Caller, PolicyRef, ReceiptRef, RefusedText, RiskLevel, RouteDecision
 from gateway.policy.model import Policy
 from gateway.protection.protector import Protected
 from gateway.protection.value_digests import ValueDigests
@@ -121,8 +121,8 @@ class Records:
         *,
         code: str = "internal_error",
         wire: str = "",
-    ) -> None:
-        """Records a request that ended with `error`, unless it has a receipt; a GatewayError then names it.
+    ) -> ReceiptRef | None:
+        """Records a request that ended with `error`, unless it has a receipt. Returns the receipt; the error names it.
 
         Unauthenticated requests leave no receipt; neither does any request while the log is unwritable. Of requests
         beyond the rate of their key, one in a minute does, or a loop would fill the disk. `code` describes an error
@@ -130,7 +130,7 @@ class Records:
         """
         if isinstance(error, GatewayError):
             if error.receipt is not None or isinstance(error, Unauthorized):
-                return
+                return error.receipt
             code = error.code
         try:
             caller = identify()
@@ -143,8 +143,10 @@ class Records:
                 self.receipts.append_outcome(request_id, outcome, owner)
                 if isinstance(error, GatewayError):
                     error.receipt = receipt.ref
+                return receipt.ref
         except GatewayError:
-            return
+            pass
+        return None
 
     def end(
         self,

@@ -48,12 +48,12 @@ class Dispatcher:
         finally:
             self._audit.note(self._callers.audited([field]), "proxy", outcome)
 
-    async def check_head(self, call: Call) -> str:
+    async def check_head(self, call: Call) -> Caller | None:
         try:
             return self._container.admission.check_head(call)
         except GatewayError as error:
             error.caller = error.caller or self._caller(call)
-            self._note(call, error.code)
+            self.note(call, error.code)
             raise
 
     async def open(self, call: Call) -> ForwardedRequest | NativeResponse:
@@ -68,7 +68,7 @@ class Dispatcher:
                 code, error.caller = error.code, error.caller or self._caller(call)
             if is_other or (call.listener is Listener.PROXY and isinstance(error, UpgradeRefused)):
                 count_other_call(self._store, "refused")
-            self._note(call, code)
+            self.note(call, code)
             if call.content:
                 await self._record_refused(call, error)
             raise
@@ -80,7 +80,7 @@ class Dispatcher:
     async def _open(self, call: Call) -> ForwardedRequest | NativeResponse:
         admitted = self._container.admission.admit(call)
         if isinstance(admitted, NativeResponse):
-            self._note(call, "dropped")
+            self.note(call, "dropped")
             return admitted._replace(caller=self._caller(call))
         if admitted is None or not admitted.destination.url:
             return await self._serve(call, admitted.caller if admitted else None)
@@ -92,7 +92,7 @@ class Dispatcher:
             opened = ForwardedRequest(
                 destination.url, headers, b"", timeout_seconds=destination.timeout_seconds, caller=admitted.caller
             )
-        self._note(call, "forwarded", admitted.caller)
+        self.note(call, "forwarded", admitted.caller)
         return opened
 
     async def _protect(self, call: Call, exchange: Exchange) -> ForwardedRequest:
@@ -100,7 +100,7 @@ class Dispatcher:
         try:
             await self._container.protection.protect(exchange)
         except asyncio.CancelledError as error:
-            self._note(call, "cancelled", exchange.caller)
+            self.note(call, "cancelled", exchange.caller)
             await self._record_refused(call, error)
             raise
         self._exchanges[exchange.request_id] = exchange
@@ -138,12 +138,14 @@ class Dispatcher:
         return answered._replace(caller=state.get("caller") or self._caller(call))
 
     def _caller(self, call: Call) -> Caller | None:
-        """Returns the caller of a call that has failed, if it is known."""
         with suppress(GatewayError):
             return self._container.admission.caller_of(call)
         return None
 
-    def _note(self, call: Call, outcome: str, caller: Caller | None = None) -> None:
+    async def caller_of(self, call: Call) -> Caller | None:
+        return self._caller(call)
+
+    def note(self, call: Call, outcome: str, caller: Caller | None = None) -> None:
         """Records the use of a key. Native routes record it themselves."""
         who: tuple[str | None, str]
         if caller is not None:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from gateway.config.settings import Settings, SettingsError
 from gateway.errors import GatewayError, InternalError, Unavailable
-from gateway.exchange.messages import Gateway
+from gateway.exchange.messages import Call, Gateway
 from gateway.workers.cores import share_one_core
 from gateway.workers.event_loop import run
 from gateway.workers.memory import bound_free_memory, trim, use_huge_pages
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _STOP_SECONDS = 15.0
+_CALLS = "check_proxy_key check_head open caller_of note edit close end fail check metrics".split()
 _SLOW_IMPORTS = ("gateway.api.app", "gateway.server.dispatcher")
 
 type Reload = Callable[[Settings], Awaitable[int]]
@@ -75,6 +76,9 @@ class RemoteGateway:
 
     def fail(self, request_id: str, outcome: str, sent: bool = False) -> None:
         self._link.tell("fail", request_id, outcome, sent)
+
+    def note(self, call: Call, outcome: str) -> None:
+        self._link.tell("note", call, outcome)
 
     async def _call(self, name: str, *arguments: object) -> Any:
         try:
@@ -210,7 +214,7 @@ async def _serve(end: socket.socket, settings: Settings, processes: "SearchProce
 
         async def begin() -> None:
             gateway, reload_container = await stack.enter_async_context(_local_gateway(settings, await opening))
-            for name in ("check_proxy_key", "check_head", "open", "edit", "close", "end", "fail", "check", "metrics"):
+            for name in _CALLS:
                 calls[name] = getattr(gateway, name)
 
             async def reload(changed: Settings) -> int:

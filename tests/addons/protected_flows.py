@@ -19,9 +19,9 @@ from addons.request_log import RequestLog
 from gateway.auth.credentials import KeySearch
 from gateway.errors import Forbidden
 from gateway.exchange.answer_guard import AnswerGuard
-from gateway.exchange.messages import ForwardedRequest, NativeResponse, StreamPlan
+from gateway.exchange.messages import Call, ForwardedRequest, NativeResponse, StreamPlan
 from gateway.guard import GuardContext
-from gateway.models import ReceiptRef
+from gateway.models import Caller, ReceiptRef, Scope
 from gateway.placeholders import Placeholders, RestoreScope
 from gateway.policy.document import GuardDocument
 from gateway.wires import chat_completions
@@ -49,14 +49,16 @@ class FakeGateway:
     """Returns or raises what a test gives it, and notes what it was asked."""
 
     def __init__(self) -> None:
-        self.check_head = self._asked("check_head", "key_1")
+        self.check_head = self._asked("check_head", Caller("key_1", Scope.CLIENT))
         self.open = self._asked("open", FORWARDED)
+        self.caller_of = self._asked("caller_of", Caller("key_1", Scope.CLIENT))
         self.close = self._asked("close", (b"restored", {"action": "pass", "findings": []}))
         self.end = self._asked("end", {"action": "flag", "findings": []})
         self.results: dict[str, Any] = {}
         self.calls: list[str] = []
         self.given: list[Any] = []
         self.told: list[tuple[str, bool]] = []
+        self.noted: list[str] = []
 
     def _asked(self, name: str, default: object) -> Callable[..., Any]:
         async def asked(*given: object) -> object:
@@ -71,6 +73,9 @@ class FakeGateway:
 
     def fail(self, request_id: str, outcome: str, sent: bool = False) -> None:
         self.told.append((outcome, sent))
+
+    def note(self, call: Call, outcome: str) -> None:
+        self.noted.append(outcome)
 
 
 class Bench:

@@ -6,10 +6,11 @@ import pytest
 
 from addons.accepted_heads import AcceptedHeads
 from gateway.exchange.messages import Call, Listener
+from gateway.models import Caller, Scope
 
 KEY = (b"Authorization", b"Bearer svck_a")
 CALL = Call("req_1", Listener.GATEWAY, "POST", "http://h:1", "/v1/chat/completions", (KEY,), b"", wire="chat")
-OWNER = "key_a"
+OWNER = Caller("key_a", Scope.CLIENT)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +44,7 @@ def test_they_are_forgotten_after_a_while_and_when_others_come() -> None:
     for call in calls:
         heads.add(call, OWNER)
     assert [heads.find(call) for call in calls] == [None, OWNER, OWNER]
-    heads.add(CALL, "")
+    heads.add(CALL, None)
     assert heads.find(CALL) is None, "public pages are not remembered"
 
 

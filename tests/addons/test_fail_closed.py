@@ -151,7 +151,7 @@ async def test_without_a_fault_the_chain_continues(hook: str) -> None:
 def test_a_failure_inside_is_logged_under_the_id_that_the_client_has(
     error: GatewayError, lines: list[str], caplog: pytest.LogCaptureFixture
 ) -> None:
-    states: Any = SimpleNamespace(of=lambda _: SimpleNamespace(request_id="req_1", family="openai"))
+    states: Any = SimpleNamespace(of=lambda _: SimpleNamespace(request_id="req_1", family="openai", noted=True))
     review: Any = SimpleNamespace(refused=lambda *_: None)
     gateway: Any = SimpleNamespace(fail=lambda *_: None)
     log: Any = SimpleNamespace(ended=lambda *_: None)

@@ -109,6 +109,10 @@ def test_in_the_middle_of_a_search(
         assert ("cancelled", 1) in uses(client)
         assert "canary" not in running.output()
         assert "ERROR" not in running.output()
+        line = next(line for line in running.output().splitlines() if receipt["request_id"] in line)
+        assert 'key_id="key_environment"' in line
+        assert "outcome=cancelled" in line
+        assert ("wire" in receipt) == (path in MODELS)
     assert not upstream.recorded
     assert not tls_upstream.recorded
 

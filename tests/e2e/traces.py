@@ -27,6 +27,12 @@ def next_lines(running: Running, before: int, number: int = 1) -> list[Trace]:
     return wait_for(lambda: found if len(found := lines_of(running, before)) >= number else None, 10)
 
 
+def line_of(running: Running, request_id: str) -> Trace:
+    """Returns the only line of a request; waits for it."""
+    (line,) = wait_for(lambda: [line for line in lines_of(running) if line.get("request_id") == request_id], 10)
+    return line
+
+
 def counted(client: httpx.Client) -> Counter[tuple[str, ...]]:
     """Returns how many requests the metrics count, by their labels. That of an operator is not counted yet."""
     families = text_string_to_metric_families(client.get("/metrics").text)

@@ -1,12 +1,15 @@
 """Opens connections through another proxy, and says why one could not be opened.
 
+TLS and untouched tunnels are opened with CONNECT. For plain HTTP, the proxy is not asked: it gets the requests
+(`absolute_form`).
+
 mitmproxy's own class passes on what the proxy answers, to the log as to the client; reads any amount of it; sends
 CONNECT without asking whether an addon objects; and delivers bytes that follow the proxy's answer at once, as the
 greeting of an SSH server does, to a layer that is not ready for them. mitmproxy uses it for an HTTP flow whose
 `server_conn.via` is set, but has no hook that every such flow passes, and never for an untouched tunnel.
 
 Upstream would have to let `http_connect_upstream` refuse with an error, report the status of the proxy's answer, and
-have a hook for the way to a server.
+have a hook for the way to a server, and to use the absolute form outside of its upstream mode.
 """
 
 from collections.abc import Callable
@@ -24,6 +27,7 @@ from mitmproxy.proxy.layers.http import _upstream_proxy
 from mitmproxy.proxy.layers.http._hooks import HttpConnectUpstreamHook
 from mitmproxy.proxy.server_hooks import ServerConnectionHookData
 
+from addons.patches.absolute_form import ProxiedClient, send_absolute
 from addons.patches.response_delivery import DeliveringStream
 from addons.upstream_faults import fault_in
 from gateway.http.upstream_failures import Fault, of_proxy, of_proxy_status
@@ -50,9 +54,13 @@ class ProxyAnsweredHook(commands.StartHook):
 
 
 class OutboundTunnel(_upstream_proxy.HttpUpstreamProxy):
-    """A connection through another proxy. `failed` is called with the reason if it cannot be opened."""
+    """A connection through another proxy. `failed` is called with the reason if it cannot be opened.
+
+    With `is_tunnel`, CONNECT is sent for a connection without TLS, too.
+    """
 
     failed: Callable[[Fault], None] | None = None
+    is_tunnel: bool = False
 
     def __init__(self, ctx: context.Context, tunnel_conn: connection.Server, send_connect: bool) -> None:
         super().__init__(ctx, tunnel_conn, send_connect)
@@ -71,9 +79,15 @@ class OutboundTunnel(_upstream_proxy.HttpUpstreamProxy):
             yield from self._refuse(Fault.UNRESOLVED)
             return
         error: Error | None = None
+        authorization: str | None = None
         for command in super().start_handshake():
             if isinstance(command, commands.SendData) and error is not None:
                 yield from self._refuse(fault_in(error.msg))
+                return
+            if isinstance(command, commands.SendData) and not (self.is_tunnel or self.conn.tls):
+                send_absolute(self.conn, authorization)
+                self.send_connect = False
+                yield from super().start_handshake()
                 return
             if isinstance(command, HttpConnectUpstreamHook):
                 # The addon that checks the destination removes it; one that fails does not.
@@ -81,6 +95,7 @@ class OutboundTunnel(_upstream_proxy.HttpUpstreamProxy):
             yield command
             if isinstance(command, HttpConnectUpstreamHook):
                 error = command.flow.error
+                authorization = command.flow.request.headers.get("proxy-authorization")
 
     def receive_handshake_data(self, data: bytes) -> layer.CommandGenerator[tuple[bool, str | None]]:
         if not self.send_connect:
@@ -139,10 +154,11 @@ class RoutedStream(DeliveringStream):
 
 
 def route_streams(via: Callable[[http.HTTPFlow], Via | None]) -> None:
-    """Has every HTTP flow of this process take its way. Comes after `ResponseDelivery.install`."""
+    """Has every HTTP flow of this process take its way. Comes after `ResponseDelivery.install` and `bound_messages`."""
     RoutedStream.via = staticmethod(via)
     replaced: Any = http_layers
     replaced.HttpStream = RoutedStream
+    replaced.Http1Client = ProxiedClient
     module: Any = _upstream_proxy
     module.HttpUpstreamProxy = OutboundTunnel
 
@@ -152,7 +168,7 @@ def through_proxy(tunnel: layer.Layer, via: Via, failed: Callable[[Fault], None]
     tunnel.context.server.via = via
     stack = OutboundTunnel.make(tunnel.context, send_connect=True)
     opener = next(each for each in stack._stack if isinstance(each, OutboundTunnel))
-    opener.failed, opener.child_layer = failed, tunnel
+    opener.failed, opener.child_layer, opener.is_tunnel = failed, tunnel, True
     return stack[0]
 
 

@@ -1,6 +1,6 @@
 """Checks for `doctor` that each upstream can be connected to, through the outbound proxy where it has one.
 
-Nothing is sent to an upstream but the start of TLS; a proxy is asked to connect.
+Nothing is sent to an upstream but the start of TLS; a proxy is asked to connect, or for plain HTTP to forward `HEAD /`.
 """
 
 import asyncio
@@ -16,6 +16,7 @@ from gateway.config.upstreams import UpstreamSettings, host_and_port
 from gateway.http.upstream_failures import Fault, of_exception, of_proxy, of_proxy_status
 
 _SECONDS = 5
+_OF_PROXY = (407, 502, 503, 504)
 _REACH = "check its base_url, whether it is running, and the firewall"
 _REMEDIES = {
     Fault.UNRESOLVED: "check the host in its base_url, and this machine's DNS",
@@ -70,7 +71,8 @@ async def _reach(
             try:
                 return None if proxy is None or place is None else await _through(reader, writer, proxy, place, context)
             finally:
-                writer.close()
+                # A TLS connection would not be closed before the loop ends.
+                writer.transport.abort()
     except TimeoutError:
         return Fault.TIMED_OUT if place is not None else Fault.PROXY_UNREACHABLE
     except OSError as error:
@@ -84,14 +86,17 @@ async def _through(
     place: tuple[str, int],
     context: ssl.SSLContext | None,
 ) -> Fault | None:
-    """Has the proxy connect to a place, and begins TLS there."""
+    """Has the proxy connect to a place, and begins TLS there. Without TLS, it forwards a request."""
     host, port = place
     name = f"{in_url(host)}:{port}"
     fields = b"" if proxy.authorization is None else b"Proxy-Authorization: " + proxy.authorization + b"\r\n"
-    writer.write(f"CONNECT {name} HTTP/1.1\r\nHost: {name}\r\n".encode() + fields + b"\r\n")
+    asked = f"HEAD http://{name}/" if context is None else f"CONNECT {name}"
+    writer.write(f"{asked} HTTP/1.1\r\nHost: {name}\r\n".encode() + fields + b"\r\n")
     try:
         head = await reader.readuntil(b"\r\n\r\n")
-        fault = of_proxy_status(int(head.split(b" ", 2)[1]))
+        status = int(head.split(b" ", 2)[1])
+        # All other answers to a request may be the upstream's.
+        fault = of_proxy_status(status) if context is not None or status in _OF_PROXY else None
     except (EOFError, asyncio.LimitOverrunError, ValueError, IndexError):
         return Fault.PROXY_FAILED
     if fault is None and context is not None:

@@ -1,4 +1,4 @@
-"""A proxy on loopback that opens tunnels with CONNECT and records what it was asked for.
+"""A proxy on loopback that opens tunnels, forwards requests in plain HTTP, and records what it was asked for.
 
 Every name under `.test` leads to loopback, so upstreams have names that the gateway cannot resolve, as in a network
 whose proxy alone can.
@@ -11,6 +11,7 @@ import ssl
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 import trustme
 
@@ -60,8 +61,10 @@ class ConnectProxy:
         if self.credentials and wanted.lower() not in head.lower():
             client.sendall(b"HTTP/1.1 407 Canary of the proxy\r\nContent-Length: 6\r\n\r\ncanary")
             return
-        host, _, port = place.rpartition(":")
-        with socket.create_connection(("127.0.0.1" if host.endswith(".test") else host, int(port)), timeout=20) as far:
+        if method != "CONNECT":
+            self._forward(client, head)
+            return
+        with _reached(place) as far:
             # In one piece with what the host says first, as it may arrive.
             far.settimeout(0.05)
             with contextlib.suppress(TimeoutError):
@@ -71,6 +74,22 @@ class ConnectProxy:
                 return
             client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
             _relay(client, far)
+
+    def _forward(self, client: socket.socket, head: bytes) -> None:
+        """Sends a request in absolute form on, without the credentials, and passes on what comes back."""
+        method, target, version = head.split(b"\r\n")[0].split(b" ")
+        parts = urlsplit(target.decode())
+        _, _, rest = head.partition(b"\r\n")
+        kept = [line for line in rest.split(b"\r\n") if not line.lower().startswith(b"proxy-authorization:")]
+        with _reached(f"{parts.hostname}:{parts.port or 80}") as far:
+            path = target.partition(b"://")[2].partition(b"/")[2]
+            far.sendall(b"\r\n".join([b"%s /%s %s" % (method, path, version), b"Connection: close", *kept]))
+            _relay(client, far)
+
+
+def _reached(place: str) -> socket.socket:
+    host, _, port = place.rpartition(":")
+    return socket.create_connection(("127.0.0.1" if host.endswith(".test") else host, int(port)), timeout=20)
 
 
 def _relay(one: socket.socket, other: socket.socket) -> None:

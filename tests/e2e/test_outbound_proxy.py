@@ -106,7 +106,8 @@ def test_a_configured_upstream_is_reached_through_the_proxy(office: Office, name
     with office.running.client() as client:
         answers = [client.post("/v1/chat/completions", json=chat(name)) for _ in range(2)]
     assert [answer.json()["choices"][0]["message"]["content"] for answer in answers] == [f"Write to {MAIL}"] * 2
-    assert office.proxy.asked == [f"CONNECT {host}:{upstream.port}"]
+    plainly = f"POST http://{host}:{upstream.port}/v1/chat/completions"
+    assert office.proxy.asked == ([plainly] * 2 if name == "plain" else [f"CONNECT {host}:{upstream.port}"])
     assert MAIL.encode() not in upstream.seen
     assert PASSWORD.encode() not in upstream.seen
     assert b"proxy-authorization" not in upstream.seen.lower()
@@ -145,7 +146,22 @@ def test_an_untouched_tunnel_and_plain_http_take_the_proxy(office: Office) -> No
     request = f"POST {place}/x HTTP/1.1\r\nHost: model.test\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{{}}"
     answer_to(office.running.proxy_port, request.encode())
     assert [each.path for each in office.plain.recorded] == ["/x"]
-    assert office.proxy.asked == [f"CONNECT ssh.test:{port}", f"CONNECT model.test:{office.plain.port}"]
+    assert office.proxy.asked == [f"CONNECT ssh.test:{port}", f"POST http://model.test:{office.plain.port}/x"]
+
+
+def test_credentials_that_the_proxy_refuses_for_plain_http(office: Office) -> None:
+    office.proxy.answer = (
+        b"HTTP/1.1 407 Canary\r\nProxy-Authenticate: Basic realm=canary\r\nContent-Length: 6\r\n\r\ncanary"
+    )
+    with office.running.client() as client:
+        answer = client.post("/v1/chat/completions", json=chat("plain"))
+    assert (answer.status_code, answer.json()["error"]["code"]) == (502, "upstream_unreachable")
+    assert "canary" not in f"{answer.text}{answer.headers}".lower()
+    (line,) = warnings_of(office.running, answer.json()["request_id"])
+    assert "(proxy_credentials)" in line
+    request = f"GET http://model.test:{office.plain.port}/ HTTP/1.1\r\nHost: model.test\r\n\r\n"
+    passed = answer_to(office.running.proxy_port, request.encode())
+    assert (status_of(passed), b"canary" in passed.lower()) == (502, False)
 
 
 @pytest.mark.parametrize("said", REFUSALS, ids=lambda said: said[:20].decode())

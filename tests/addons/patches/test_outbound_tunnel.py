@@ -14,7 +14,7 @@ from mitmproxy.proxy.layers.http import GetHttpConnection
 from mitmproxy.proxy.layers.http._hooks import HttpConnectUpstreamHook
 from mitmproxy.test import tflow
 
-from addons.patches.outbound_tunnel import ProxyAnsweredHook, RoutedStream, is_to_proxy, through_proxy
+from addons.patches.outbound_tunnel import OutboundTunnel, ProxyAnsweredHook, RoutedStream, is_to_proxy, through_proxy
 from gateway.http.upstream_failures import Fault
 
 OPEN = b"HTTP/1.1 200 OK\r\n\r\n"
@@ -136,6 +136,17 @@ def test_a_proxy_that_closes_before_it_answers() -> None:
     tunnel.proxy.state = connection.ConnectionState.CLOSED
     tunnel.take(events.ConnectionClosed(tunnel.proxy))
     assert tunnel.failed == [Fault.PROXY_UNREACHABLE]
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_for_plain_http_the_destination_is_checked_and_the_proxy_is_not_asked(allowed: bool) -> None:
+    tunnel = Tunnel(check=None if allowed else refuse)
+    opener = next(each for each in tunnel.context.layers if isinstance(each, OutboundTunnel))
+    opener.is_tunnel = False
+    tunnel.connect()
+    tunnel.take(events.DataReceived(tunnel.context.client, b"ping"))
+    assert tunnel.sent["proxy"] == (b"ping" if allowed else b"")
+    assert (tunnel.failed, tunnel.hooks) == ([] if allowed else [Fault.PRIVATE], [ProxyAnsweredHook.name])
 
 
 def keep(_: HttpConnectUpstreamHook) -> None:

@@ -69,6 +69,15 @@ def test_what_a_proxy_answers_comes_with_a_remedy(said: bytes, found: str, remed
     assert "canary" not in detail + advice
 
 
+@pytest.mark.parametrize(("status", "found"), [(200, ""), (403, ""), (404, ""), (407, "credentials"), (502, "connect")])
+def test_a_proxy_is_asked_to_forward_plain_http(status: int, found: str) -> None:
+    with ConnectProxy(answer=b"HTTP/1.1 %d canary\r\n\r\n" % status).running() as proxy:
+        detail, advice = reach_upstream(upstream("http://acme.test/v1"), way(proxy))
+    assert proxy.asked == ["HEAD http://acme.test:80/"]
+    assert ("acme.test:80 reached" in detail, bool(advice)) == (not found, bool(found))
+    assert found in detail
+
+
 def test_a_proxy_that_is_not_there_or_not_trusted_is_a_problem() -> None:
     missing = OutboundProxy("http", "127.0.0.1", free_port())
     detail, remedy = reach_proxy(missing, None)

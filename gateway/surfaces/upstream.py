@@ -10,6 +10,7 @@ import re
 import ssl
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from pathlib import Path
 from time import monotonic
 
@@ -220,16 +221,22 @@ def _trusted(ca_file: Path | None, *, plain: bool) -> ssl.SSLContext:
 
     A `plain` URL never asks for an authority, and those that are not in the file take a tenth of a second to load.
     """
+    try:
+        return _context(ca_file, ca_file and ca_file.read_bytes(), plain=plain)
+    except (OSError, ssl.SSLError):
+        raise ValueError("the CA file of an upstream cannot be read as PEM certificates") from None
+
+
+@lru_cache(16)
+def _context(ca_file: Path | None, _content: bytes | None, *, plain: bool) -> ssl.SSLContext:
+    """Loads the authorities once for all upstreams and reloads, as long as the content of the file is the same."""
     if plain:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     else:
         context = httpx.create_ssl_context(trust_env=False)
         context.load_default_certs()
     if ca_file is not None:
-        try:
-            context.load_verify_locations(cafile=ca_file)
-        except (OSError, ssl.SSLError):
-            raise ValueError("the CA file of an upstream cannot be read as PEM certificates") from None
+        context.load_verify_locations(cafile=ca_file)
     return context
 
 

@@ -17,7 +17,7 @@ from pydantic import SecretStr
 from gateway.config.outbound_proxy import OutboundProxy
 from gateway.config.upstreams import UpstreamSettings
 from gateway.errors import BadUpstream, UpstreamTimeout
-from gateway.surfaces.upstream import UpstreamSurface
+from gateway.surfaces.upstream import UpstreamSurface, _trusted
 from tests.e2e.outbound_proxy import ConnectProxy
 from tests.gateway.surfaces.local_server import Say, Server, drip, raw, reply, serving, silence
 from tests.tables import table
@@ -254,6 +254,16 @@ async def test_a_certificate_for_another_host_is_refused(tmp_path: Path) -> None
         with pytest.raises(BadUpstream):
             await acme.send(b"{}")
     assert server.requests == []
+
+
+def test_authorities_are_loaded_again_only_if_the_file_has_others(tmp_path: Path) -> None:
+    ca_file = tmp_path / "ca.pem"
+    contexts = []
+    for authority in (trustme.CA(), trustme.CA()):
+        authority.cert_pem.write_to_path(ca_file)
+        contexts += [_trusted(ca_file, plain=False) for _ in range(2)]
+    assert [contexts.index(each) for each in contexts] == [0, 0, 2, 2]
+    assert [len(each.get_ca_certs()) - len(_trusted(None, plain=False).get_ca_certs()) for each in contexts] == [1] * 4
 
 
 def test_an_unusable_ca_file_fails_at_start(tmp_path: Path) -> None:

@@ -87,6 +87,10 @@ class Reload:
         self._reload_gateway = reload_gateway
         self._again = False
         self._task: asyncio.Task[None] | None = None
+        self._done = self._failed = 0
+        metrics = listeners.log.metrics
+        metrics.read("reloads_total", "Reloads that were applied.", lambda: self._done)
+        metrics.read("reload_failures_total", "Reloads that failed and changed nothing.", lambda: self._failed)
 
     def __call__(self) -> None:
         reopen_log()
@@ -102,12 +106,17 @@ class Reload:
             with reloading():
                 try:
                     await self._reload()
+                    self._done += 1
                 except SettingsError as error:
-                    _log.error("not reloaded, nothing has changed: %s", "; ".join(error.problems))
+                    self._fail("; ".join(error.problems))
                 except GatewayError as error:
-                    _log.error("not reloaded, nothing has changed: %s", explained(error))
+                    self._fail(str(explained(error)))
                 except OSError as error:
-                    _log.error("not reloaded, nothing has changed: %s (%s)", error.filename, error.strerror)
+                    self._fail(f"{error.filename} ({error.strerror})")
+
+    def _fail(self, why: str) -> None:
+        self._failed += 1
+        _log.error("not reloaded, nothing has changed: %s", why)
 
     async def _reload(self) -> None:
         """Raises SettingsError, GatewayError and OSError before anything has changed."""

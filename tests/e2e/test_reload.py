@@ -7,7 +7,7 @@ import ssl
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -175,6 +175,10 @@ def test_what_is_unusable_changes_nothing_and_the_log_says_why(lab: Lab) -> None
         assert re.match(r"not reloaded, nothing has changed: policies_dir: .*" + re.escape(says), lab.reload())
     assert [lab.ask().status_code for _ in range(3)] == [200] * 3
     assert lab.policy_of(lab.ask()) == before
+    with lab.running.client() as client:
+        told = client.get("/metrics").text
+    assert f"privacy_gateway_reload_failures_total {len(UNUSABLE) + 2}.0" in told
+    assert "privacy_gateway_reloads_total 0.0" in told
     broken.unlink()
     assert lab.reload() == "reloaded 6 policies; changed settings: default_policy"
     assert lab.policy_of(lab.ask())["id"] == "strict"
@@ -288,8 +292,16 @@ def test_the_log_is_reopened_renamed_and_made_quieter_in_both_processes(lab: Lab
     if sys.platform == "linux":
         child = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0]
         for each in (pid, child):
-            files = [file.readlink().name for file in Path(f"/proc/{each}/fd").iterdir()]
+            files = open_files(each)
             assert (moved.name in files, lab.log.name in files) == (True, False)
+
+
+def open_files(pid: str | int) -> set[str]:
+    found = set()
+    for each in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):  # it has been closed meanwhile
+            found.add(each.readlink().name)
+    return found
 
 
 def test_many_signals_at_once_and_one_during_the_shutdown_are_harmless(lab: Lab, upstream: Upstream) -> None:

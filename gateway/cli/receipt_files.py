@@ -17,6 +17,7 @@ from gateway.receipts.offline import CONSISTENCY, PROOF, parse_key, verify_consi
 from gateway.receipts.signing import GivenKeys
 from gateway.receipts.verify import Verification
 
+_LONGEST_KEY = 4096
 _LONGEST_PROOF = _LONGEST_LINE = 1 << 20
 
 
@@ -32,9 +33,11 @@ def verify_file(options: argparse.Namespace) -> int:
         message = "Give the public key to verify a file with, as --key KEY, from another source than the file."
         raise Misused(message, "unusable_settings", "key")
     try:
-        keys = GivenKeys(map(parse_key, options.key))
-    except ValueError:
-        message = "--key must be an Ed25519 public key: 64 hex digits, or as verifiers of signed notes take it"
+        keys = GivenKeys(parse_key(_read_key(key)) for key in options.key)
+    except (ValueError, OSError):
+        message = (
+            "--key must be an Ed25519 public key: 64 hex digits, as verifiers of signed notes take it, or a file in PEM"
+        )
         raise Misused(message, "unusable_settings", "key") from None
     if options.target is None:
         raise Misused("--key needs a FILE to verify", "unusable_settings", "target")
@@ -47,6 +50,14 @@ def verify_file(options: argparse.Namespace) -> int:
     if found.request_id is not None:
         said = f"Valid: the receipt is one of the {found.log.size} records of the checkpoint."
     return print_verification(found, as_json=options.json, said=said)
+
+
+def _read_key(text: str) -> str:
+    """Returns the key that is given itself or as the name of a file. Raises OSError, ValueError."""
+    if not _is_there(text):
+        return text
+    with Path(text).open("rb") as file:
+        return file.read(_LONGEST_KEY).decode().strip()
 
 
 def _is_there(target: str) -> bool:

@@ -1,4 +1,4 @@
-"""`run_proxy.py receipts list | find | show | verify | prove | consistency | export | prune`
+"""`run_proxy.py receipts list | find | show | verify | prove | consistency | key | export | prune`
 
 These commands use the database in `data_dir` directly, also while a gateway writes to it; only `prune` changes it. Each
 action prints and returns its exit status: 0 for success, 1 for failure, 2 for wrong usage.
@@ -21,6 +21,7 @@ from gateway.cli.console import CommandLine, add_page, integer_between, print_js
 from gateway.cli.filter_options import add_filters
 from gateway.cli.progress import progress
 from gateway.cli.receipt_files import print_verification, verify_file
+from gateway.cli.receipt_key import show_key
 from gateway.cli.receipt_lists import find_by_value, list_receipts
 from gateway.cli.receipt_log import installed_signer
 from gateway.cli.receipt_retention import export_by_day, past_day, prune_receipts
@@ -72,11 +73,17 @@ def add_commands(line: CommandLine) -> None:
     )
     which.add_argument("--all", action="store_true", help="verify every record and signature (the default)")
     verify.add_argument(
-        "--key", metavar="KEY", action="append", help="a public key to verify a file with; then nothing else is read"
+        "--key",
+        metavar="KEY",
+        action="append",
+        help="a public key, or its file, to verify a file with; then nothing else is read",
     )
     finish_reader(line, verify, verify_receipts)
     on_store = verify.get_default("run")
     verify.set_defaults(run=lambda options: verify_file(options) if _concerns_file(options) else on_store(options))
+
+    key = actions.add_parser("key", help="print the public key that receipts are verified with, in PEM")
+    finish_reader(line, key, show_key)
 
     exporting = actions.add_parser("export", help="export the whole log as NDJSON that can be verified elsewhere")
     where = exporting.add_mutually_exclusive_group()

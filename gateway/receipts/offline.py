@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import rfc8785
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
 from gateway.receipts.checkpoint import Checkpoint, verifier_key, verify_checkpoint
 from gateway.receipts.merkle import extends, included_root, leaf_hash
@@ -28,9 +30,16 @@ type Json = Mapping[str, Any]
 
 
 def parse_key(text: str) -> Verifier:
-    """Reads a public key: 64 hex digits, or the form that verifiers of signed notes take. Raises ValueError."""
+    """Reads a public key: 64 hex digits, PEM, or the form that verifiers of signed notes take. Raises ValueError."""
     if HEX.fullmatch(text):
         return Verifier(Ed25519PublicKey.from_public_bytes(bytes.fromhex(text)))
+    if text.startswith("-----BEGIN PUBLIC KEY-----"):
+        try:
+            key = load_pem_public_key(text.encode())
+        except UnsupportedAlgorithm:
+            key = None
+        if isinstance(key, Ed25519PublicKey):
+            return Verifier(key)
     match = _NOTE_KEY.fullmatch(text)
     verifier = Verifier(Ed25519PublicKey.from_public_bytes(b64decode(match[1])[1:])) if match else None
     if verifier is None or verifier_key(verifier) != text:

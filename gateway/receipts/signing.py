@@ -34,6 +34,11 @@ class Verifier:
         self.public_bytes: bytes = public_key.public_bytes(Encoding.Raw, PublicFormat.Raw)
         self.key_id: str = key_id(self.public_bytes)
 
+    @property
+    def pem(self) -> str:
+        """The public key in PEM (SubjectPublicKeyInfo), as openssl reads it."""
+        return self.public_key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.key_id}>"
 

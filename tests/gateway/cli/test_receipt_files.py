@@ -3,6 +3,8 @@
 import json
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from gateway.receipt_log.signing_key import load_signer
 from gateway.receipts.checkpoint import verifier_key
 from tests.conftest import ROOT
 from tests.gateway.cli.support import Command, verified_by_both
+from tests.gateway.receipt_log.support import OPERATOR, opened
 from tests.gateway.receipt_log.test_attacks import FOUND, VECTORS, attack
 
 pytestmark = pytest.mark.slow
@@ -43,6 +46,52 @@ def test_an_export_is_verified_by_the_program_of_the_documentation(
     assert [json.loads(line) for line in out.splitlines()][1:] == lines[1:]
     assert command("receipts", "export", "--output", "-") == (status, out)
     assert list(tmp_path.glob("receipts.ndjson?*")) == []
+
+
+async def test_the_key_in_every_form(command: Command, ids: list[str], tmp_path: Path) -> None:
+    """As an anchor payload has it; commands read each form. A folder that cannot be written to will do."""
+    with opened(command.data_dir) as log:
+        anchor = await log.anchor_payload(ids[0], OPERATOR)
+    file, pem = tmp_path / "receipts.ndjson", tmp_path / "key.pem"
+    command("receipts", "export", "--output", str(file))
+    command.data_dir.chmod(0o500)
+    before = {each.name for each in command.data_dir.iterdir()}
+    status, key = command.json("receipts", "key")
+    pem.write_text(command("receipts", "key")[1])
+    command.data_dir.chmod(0o700)
+    assert {each.name for each in command.data_dir.iterdir()} == before
+    assert (status, key["pem"], key["earlier"]) == (0, pem.read_text(), [])
+    names = ("key_id", "public_key", "verifier_key")
+    assert [key[name] for name in names] == [anchor[name] for name in names]
+    for form in (key["public_key"], key["verifier_key"], key["pem"].strip(), str(pem)):
+        assert command.json("receipts", "verify", str(file), "--key", form)[0] == 0
+    for wrong in (pem.read_text().replace("MCow", "MCox"), str(file), str(command.data_dir / "signing.key")):
+        assert command("receipts", "verify", str(file), "--key", wrong) == (2, "")
+        assert "--key must be an Ed25519 public key" in command.errors and "MC" not in command.errors
+    assert command("keys", "rotate", "--signing")[0] == 0
+    _, new = command.json("receipts", "key")
+    assert new["earlier"] == [{"first_sequence": 1, **{name: key[name] for name in names}}]
+    assert new["public_key"] == load_signer(command.data_dir).public_bytes.hex() != key["public_key"]
+    (command.data_dir / "signing.key").unlink()
+    assert command("receipts", "key") == (2, "")
+    assert not (command.data_dir / "signing.key").exists()
+
+
+def test_an_outsider_checks_a_receipt_with_common_tools(command: Command, ids: list[str], tmp_path: Path) -> None:
+    """The commands of the documentation."""
+    page = (ROOT / "docs" / "receipts.md").read_text(encoding="utf-8")
+    (block,) = (each for each in re.findall(r"```sh\n(.*?)```", page, re.DOTALL) if "openssl pkeyutl" in each)
+    program = f"{sys.executable} {ROOT / 'run_proxy.py'}"
+    script = "set -e -o pipefail\n" + block.replace(".venv/bin/python run_proxy.py", program)
+    (tmp_path / "key.pem").write_text(command("receipts", "key")[1])
+    proof = json.loads(command("receipts", "prove", ids[0])[1])
+
+    def check(proof: Any) -> int:
+        (tmp_path / "proof.json").write_text(json.dumps(proof))
+        return subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, check=False).returncode
+
+    assert check(proof) == 0
+    assert check(proof | {"receipt": proof["receipt"] | {"risk_level": "none"}}) != 0
 
 
 def test_an_export_is_valid_for_its_key_alone(command: Command, ids: list[str], tmp_path: Path) -> None:

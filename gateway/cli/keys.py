@@ -23,6 +23,7 @@ from gateway.cli.policy_lookup import open_registry
 from gateway.cli.receipt_log import open_log
 from gateway.cli.store_commands import check_not_lost, finish_reader
 from gateway.config.installation_key import installation_key, rotate_installation_key
+from gateway.config.private_files import check_account
 from gateway.config.settings import Settings, SettingsError
 from gateway.models import Scope
 from gateway.receipt_log.signing_key import rotate_signing_key
@@ -89,10 +90,12 @@ def add_commands(line: CommandLine) -> None:
 
 
 async def _with_keys(settings: Settings, action: KeyAction, options: argparse.Namespace) -> int:
+    # The first key may be made before the first start.
+    is_first = action is _create and not store_exists(settings.data_dir)
+    if is_first:
+        check_account(settings.data_dir)
     folder = settings.make_data_dir() if action is _create else settings.data_dir
     check_not_lost(folder)
-    # The first key may be made before the first start.
-    is_first = action is _create and not store_exists(folder)
     with closing(open_store(folder) if is_first else open_existing_store(folder)) as store:
         keys = KeyRing(store)
         await keys.load()

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
 from gateway.cli.store_commands import open_kept_store
+from gateway.config.private_files import check_account
 from gateway.config.settings import Settings
 from gateway.receipt_log.log import ReceiptLog
 from gateway.receipt_log.signing_key import kept_signer, signer_of
@@ -17,6 +18,7 @@ from gateway.store import ReadOnlyStore, Store
 @contextmanager
 def open_log(settings: Settings) -> Iterator[tuple[Store, ReceiptLog, Signer]]:
     """Opens the log and checks it. Raises SettingsError, or Unavailable for a broken log."""
+    check_account(settings.data_dir)
     with closing(open_kept_store(settings.data_dir)) as store:
         signer = signer_of(store, settings.data_dir, settings.signing_key)
         log = ReceiptLog(store, signer, settings.data_dir)

@@ -3,6 +3,7 @@
 from secrets import token_bytes
 
 from gateway.config.durable_files import create, replacing
+from gateway.config.private_files import check_account
 from gateway.config.settings import Settings, SettingsError
 
 FILE = "installation.key"
@@ -42,5 +43,6 @@ def rotate_installation_key(settings: Settings) -> None:
     path = settings.data_dir / FILE
     if not path.exists():
         raise SettingsError(f"{FILE} is not in data_dir; the first start of the gateway creates it")
+    check_account(path.parent)
     with replacing(path) as draft:
         draft.write(token_bytes(_SIZE))

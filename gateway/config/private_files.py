@@ -7,6 +7,9 @@ from pathlib import Path
 from gateway.config.durable_files import replacing
 from gateway.config.settings_file import SettingsError
 
+if sys.platform != "win32":
+    from pwd import getpwuid
+
 
 def is_open_to_others(path: Path) -> bool:
     """Tells whether other users have any right to a file or folder."""
@@ -22,6 +25,29 @@ def check_private(folder: Path) -> None:
     ]
     if problems:
         raise SettingsError(*problems)
+
+
+def check_account(folder: Path) -> None:
+    """Raises SettingsError for root in another account's folder, which could not read the files that root leaves there.
+
+    SQLite gives its own files to that account, so this is for commands that write others. For a folder that does not
+    exist yet, that above it counts.
+    """
+    if sys.platform != "win32" and os.geteuid() == 0:
+        owner = next(each for each in (folder, *folder.absolute().parents) if each.exists()).stat().st_uid
+        if owner != 0:
+            account = _name_of(owner)
+            raise SettingsError(
+                f"data_dir: {folder} is of the account {account}, which could not read files that root writes there;"
+                f" run the command as that account: `sudo -u {account} …`"
+            )
+
+
+def _name_of(owner: int) -> str:
+    try:
+        return getpwuid(owner).pw_name
+    except KeyError:
+        return f"'#{owner}'"
 
 
 def on_terminal() -> bool:

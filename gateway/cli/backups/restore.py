@@ -13,7 +13,7 @@ from typing import NamedTuple
 from gateway.cli.backups.archive import BESIDE, Manifest, extract
 from gateway.cli.backups.create import verify_folder
 from gateway.config.installation_key import FILE as INSTALLATION_KEY
-from gateway.config.private_files import check_private
+from gateway.config.private_files import check_account, check_private
 from gateway.config.settings import Settings, SettingsError
 from gateway.errors import Conflict, Unavailable
 from gateway.receipt_log.interrupted import FILE as LOCK
@@ -58,6 +58,7 @@ def restore(path: Path, settings: Settings, progress: Progress, *, replace: bool
 @contextmanager
 def _folder(folder: Path) -> Iterator[RunLock]:
     """Holds the lock that a running gateway holds, in a folder that is made for it if there is none."""
+    check_account(folder)
     is_new = not folder.exists()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     has_lock = (folder / LOCK).exists()

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -190,3 +191,30 @@ def test_a_key_of_the_settings_is_replaced_there(
     monkeypatch.setenv("SVC_SIGNING_KEY", (command.data_dir / FILE).read_text())
     assert command("keys", "rotate", "--signing") == (2, "")
     assert "signing_key is set" in command.errors
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="this system has no accounts with numbers")
+def test_root_replaces_no_file_of_another_account(
+    command: Command, ids: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (command.data_dir / "installation.key").write_bytes(b"k" * 32)
+    (command.data_dir / "installation.key").chmod(0o600)
+    assert command("backup", tmp_path / "gateway.tar")[0] == 0
+    other = Command(command.data_dir.parent / "other" / "data", command._capsys)
+    if os.geteuid() == 0:
+        for folder in (command.data_dir, command.data_dir.parent):
+            os.chown(folder, 4242, -1)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    before = {each.name: each.read_bytes() for each in command.data_dir.iterdir()}
+    for each, words in (
+        (command, ("keys", "rotate", "--signing")),
+        (command, ("keys", "rotate", "installation")),
+        (command, ("receipts", "prune", "--before", "30d")),
+        (other, ("keys", "create", "first")),
+        (other, ("restore", str(tmp_path / "gateway.tar"))),
+    ):
+        assert each(*words) == (2, ""), words
+        assert "run the command as that account: `sudo -u " in each.errors
+    assert {each.name: each.read_bytes() for each in command.data_dir.iterdir()} == before
+    assert not other.data_dir.exists()
+    assert command("keys", "create", "second")[0] == 0

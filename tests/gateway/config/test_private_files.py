@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.config.private_files import on_terminal, write_secret
+from gateway.config.private_files import check_account, on_terminal, write_secret
 from gateway.config.settings_file import SettingsError
 
 
@@ -56,3 +56,16 @@ def test_only_standard_output_decides_what_is_a_terminal(monkeypatch: pytest.Mon
     for output, expected in ((Terminal(), True), (io.StringIO(), False), (None, False)):
         monkeypatch.setattr(sys, "stdout", output)
         assert on_terminal() is expected
+
+
+def test_root_leaves_no_files_to_another_account(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    missing = tmp_path / "state" / "data"
+    if os.geteuid() == 0:
+        check_account(missing)
+        os.chown(tmp_path, 4242, -1)
+    monkeypatch.setattr(os, "geteuid", lambda: 4243)
+    check_account(tmp_path)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    for folder in (tmp_path, missing):
+        with pytest.raises(SettingsError, match=r"run the command as that account: `sudo -u \S+ …`"):
+            check_account(folder)

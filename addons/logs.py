@@ -74,12 +74,16 @@ class _JsonLines(logging.Formatter):
 class LogFile(WatchedFileHandler):
     """Appends to a file that only its owner can read. Each process opens it anew before a line if it was moved.
 
-    A line that cannot be written to the file, such as on a full disk, goes to the handler `instead`.
+    Lines that cannot be written to the file, such as on a full disk, go to the handler `instead`, after one that says
+    why. The file says when it has lines again.
     """
 
     def __init__(self, path: Path, instead: logging.Handler) -> None:
         self._instead = instead
         self.failures = 0
+        self._lasts = False
+        # Whether the file ends within a line, since the disk was full then.
+        self._is_cut = False
         super().__init__(path, encoding="utf-8", errors="backslashreplace")
 
     def reopen(self) -> None:
@@ -93,9 +97,34 @@ class LogFile(WatchedFileHandler):
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
-            super().emit(record)
-        except OSError:
+            before = self.stream
+            self.reopenIfNeeded()
+            stream = self.stream = self.stream or self._open()
+            self._is_cut &= stream is before
+            self._write(record, stream.fileno())
+        except OSError as error:
+            if not self._lasts:
+                self._lasts = True
+                message = f"log_file cannot be written ({error.strerror}); its lines follow here"
+                self._instead.handle(_own_record(logging.ERROR, message))
             self.handleError(record)
+        else:
+            if self._lasts:
+                self._lasts = False
+                again = _own_record(logging.INFO, "log_file is written again")
+                if again.levelno >= self.level:
+                    self.emit(again)
+
+    def _write(self, record: logging.LogRecord, descriptor: int) -> None:
+        """Writes a line without a buffer, which would keep a line that did not fit, and write it a second time."""
+        line = f"{self.format(record)}\n".encode(errors="backslashreplace")
+        line = b"\n" + line if self._is_cut else line
+        size = len(line)
+        try:
+            while line:
+                line = line[os.write(descriptor, line) :]
+        finally:
+            self._is_cut = bool(line) and (self._is_cut or len(line) < size)
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging calls it so
         self.failures += 1
@@ -103,6 +132,10 @@ class LogFile(WatchedFileHandler):
 
     def _open(self) -> TextIOWrapper:
         return os.fdopen(_opened(self.baseFilename), "a", encoding=self.encoding, errors=self.errors)
+
+
+def _own_record(level: int, message: str) -> logging.LogRecord:
+    return _log.makeRecord(_log.name, level, __file__, 0, message, (), None)
 
 
 def set_up_logging(level: str, *, json_lines: bool, file: Path | None = None) -> None:

@@ -20,6 +20,7 @@ import orjson
 
 from gateway.config.durable_files import replacing
 from gateway.receipts.checkpoint import Checkpoint, parse_checkpoint
+from gateway.store.write_failures import WriteFailures
 
 if sys.platform != "win32":
     import fcntl
@@ -27,8 +28,6 @@ if sys.platform != "win32":
 FILE = "receipts.checkpoint"
 FORMAT = "privacy-gateway/receipts-checkpoint"
 FORMAT_VERSION = 1
-
-_log = logging.getLogger(__name__)
 
 _SECONDS = 1.0
 """Between two writes. A crash forgets at most the records appended since the last one."""
@@ -77,6 +76,8 @@ class CheckpointWriter:
         # Two events rather than a condition: a commit must not wake the thread while it pauses between two writes.
         self._pending = threading.Event()
         self._closing = threading.Event()
+        # A file that lags is valid; the next checkpoint is tried again.
+        self._failures = WriteFailures(f"{FILE} could not be written: %s", f"{FILE} is written again", logging.WARNING)
         self._thread = threading.Thread(target=self._run, name="checkpoint-writer", daemon=True)
         self._thread.start()
 
@@ -99,9 +100,9 @@ class CheckpointWriter:
                 continue
             try:
                 write_checkpoint(self._folder, self._newest.pop())
+                self._failures.end()
             except OSError as error:
-                # A file that lags is valid; the next checkpoint is tried again.
-                _log.warning("%s could not be written: %s", FILE, type(error).__name__)
+                self._failures.add(type(error).__name__)
             self._closing.wait(_SECONDS)
 
 

@@ -29,6 +29,7 @@ from gateway.receipts.signing import Signer
 from gateway.receipts.verify import LogState, Verification
 from gateway.store import Repositories, Store
 from gateway.store.rows import EndRow, FactsRow, StoredReceipt
+from gateway.store.write_failures import WriteFailures
 from gateway.usage import Counter, counted_records
 
 type Write = Callable[[Repositories], Record | None]
@@ -61,6 +62,7 @@ class ReceiptLog:
         # Outcomes that could not be written, because the disk was full, say. Event loops add to it; the store's thread
         # takes from it, after a transaction that worked, so that a failed store is not retried in a loop.
         self._waiting: deque[Write] = deque()
+        self._lost = WriteFailures("an outcome could not be recorded: %s", "outcomes are recorded again")
         store.after_commit(self._retry_outcomes)
         store.submit(lambda stored: self._chain.begin(stored.receipts))
 
@@ -262,15 +264,17 @@ class ReceiptLog:
         if error is not None:
             self._not_written(write, error)
         elif not done.cancelled() and (record := done.result()) is not None:
+            self._lost.end()
             self._chain.is_durable(record)
 
     def _not_written(self, write: Write, error: BaseException) -> None:
         code = getattr(error, "code", type(error).__name__)
         if isinstance(error, Unavailable) and len(self._waiting) < _MOST_WAITING:
+            # The store logs that it cannot write; nothing is lost.
             self._waiting.append(write)
-            _log.warning("an outcome is recorded later: %s", code)
+            _log.debug("an outcome is recorded later: %s", code)
         else:
-            _log.error("an outcome could not be recorded: %s", code)
+            self._lost.add(code)
 
 
 def _facts(record: Record, members: Body, owner: str) -> FactsRow:

@@ -16,6 +16,7 @@ from gateway.store.sqlite.connection import connect_reader, error_name
 from gateway.store.sqlite.database_files import DatabaseFiles
 from gateway.store.sqlite.repositories import Repositories
 from gateway.store.sqlite.writer import translated
+from gateway.store.write_failures import WriteFailures
 
 _THREADS = 4
 
@@ -32,6 +33,7 @@ class Readers:
         self._lock = threading.Lock()
         self._now: Repositories | None = None
         self._closed = False
+        self._failures = WriteFailures("the store could not be read: %s", "the store can be read again")
 
     async def run[T](self, work: Callable[[Repositories], T]) -> T:
         """Runs `work` on a thread of the pool. Raises Unavailable when the database cannot be read."""
@@ -50,9 +52,9 @@ class Readers:
             try:
                 if self._now is None:
                     self._now = self._connect()
-                return _on_snapshot(self._now, work)
+                return self._done(_on_snapshot(self._now, work))
             except sqlite3.Error as error:
-                raise translated(error) from None
+                raise self._translated(error) from None
 
     def close(self) -> None:
         """Waits for work in progress, then closes the connections."""
@@ -75,9 +77,19 @@ class Readers:
                 repositories = self._own.repositories = self._connect()
                 with self._lock:
                     self._opened.append(repositories)
-            return _on_snapshot(repositories, work)
+            return self._done(_on_snapshot(repositories, work))
         except sqlite3.Error as error:
-            raise translated(error) from None
+            raise self._translated(error) from None
+
+    def _done[T](self, result: T) -> T:
+        self._failures.end()
+        return result
+
+    def _translated(self, error: sqlite3.Error) -> Exception:
+        told = translated(error)
+        if isinstance(told, Unavailable):
+            self._failures.add(error_name(error))
+        return told
 
 
 def _on_snapshot[T](repositories: Repositories, work: Callable[[Repositories], T]) -> T:

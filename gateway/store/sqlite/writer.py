@@ -19,7 +19,7 @@ from gateway.store.errors import ConstraintViolation
 from gateway.store.sqlite.connection import BUSY_SECONDS, error_name
 from gateway.store.sqlite.database_files import DatabaseFiles
 from gateway.store.sqlite.repositories import Repositories
-from gateway.store.sqlite.write_failures import WriteFailures
+from gateway.store.write_failures import WriteFailures
 
 type Work = Callable[[Repositories], Any]
 
@@ -68,8 +68,10 @@ class Writer:
         self._changed = threading.Condition()
         self._busy = False
         self._failed = False
-        self._failures = WriteFailures("the store could not commit: %s")
-        self._wal_failures = WriteFailures("the store could not empty its write-ahead log: %s", logging.WARNING)
+        self._failures = WriteFailures("the store could not commit: %s", "the store writes again")
+        self._wal_failures = WriteFailures(
+            "the store could not empty its write-ahead log: %s", "the write-ahead log is empty again", logging.WARNING
+        )
         # Whether another process held the lock in the last transaction, and how long the connection waits for it.
         self._locked = False
         self._waits_ms = _BUSY_MS
@@ -206,8 +208,8 @@ class Writer:
                 hook()
         finally:
             self._failed = any(_is_of_store(operation.error) for operation in batch)
-            if not self._failed and self._failures.end():
-                _log.warning("the store writes again")
+            if not self._failed:
+                self._failures.end()
             for clear in self.after_transaction:
                 clear()
 
@@ -221,6 +223,8 @@ class Writer:
             # Passed on unchanged, these would end something else: a task, a generator, the process.
             if isinstance(error, Exception) and not isinstance(error, StopIteration):
                 operation.error = translated(error)
+                if operation.error is not error and isinstance(operation.error, Unavailable):
+                    self._failures.add(error_name(error))
             else:
                 operation.error = RuntimeError(f"the work was ended by {error_name(error)}")
             # Some errors, such as a full disk, end the whole transaction. Then this raises, and the batch fails.
@@ -276,7 +280,6 @@ def translated(error: Exception) -> Exception:
     if isinstance(error, sqlite3.IntegrityError):
         return ConstraintViolation(error_name(error))
     if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.ProgrammingError):
-        _log.error("the store failed: %s", error_name(error))
         return Unavailable("The store cannot be used at the moment. Try again shortly.")
     return error
 

@@ -39,6 +39,21 @@ async def test_a_full_disk_or_an_ended_transaction_leaves_the_store_working(stor
     assert await store.read(names) == ["small"]
 
 
+def test_the_log_says_when_the_store_writes_again(store: Store, path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    store.submit(add("before")).result()
+    aside = path.with_name("aside")
+    path.rename(aside)
+    for number in range(3):
+        with pytest.raises(Unavailable):
+            store.submit(add(f"meanwhile {number}")).result()
+    assert caplog.messages == ["the store could not commit: gateway.db was deleted. Restart the gateway."]
+    aside.rename(path)
+    for name in ("after", "later"):
+        store.submit(add(name)).result()
+    assert caplog.messages[1:] == ["the store writes again"]
+
+
 @pytest.mark.slow
 async def test_too_many_waiting_writes_are_refused_and_follow_ups_still_fit(store: Store) -> None:
     gate = Gate(store)

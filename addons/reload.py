@@ -100,8 +100,14 @@ class Reload:
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._reload_all())
 
+    async def close(self) -> None:
+        """Ends a reload in progress, before the gateway stops."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
     async def _reload_all(self) -> None:
-        while self._again:
+        while self._again and not self._listeners.shutdown.has_begun:
             self._again = False
             with reloading():
                 try:

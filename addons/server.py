@@ -164,6 +164,7 @@ async def serve(loaded: Settings, end: socket.socket | None, load: Callable[[], 
                     web_address = shown.enter_context(shown_address(master.web_url, settings.data_dir))
                 master.addons.add(Welcome(settings, str(certificate.resolve()), web_address))
                 await master.run()
+                await reload.close()
             if lost.done():
                 _log.error("the gateway process has ended unexpectedly; shutting down")
             status = int(lost.done())

@@ -219,3 +219,24 @@ async def test_calls_during_a_reload_have_it_done_once_more_and_during_a_shutdow
     gateway.listeners.shutdown.has_begun = True
     gateway.reload()
     assert gateway.reload._task.done()
+
+
+async def test_one_that_is_in_progress_at_the_end_is_given_up(
+    gateway: Gateway, caplog: pytest.LogCaptureFixture
+) -> None:
+    await gateway.reload.close()
+    begun = asyncio.Event()
+
+    async def hang(_: Settings) -> int:
+        begun.set()
+        await asyncio.Event().wait()
+        return 0
+
+    gateway.reload._reload_gateway = hang
+    gateway.reload()
+    await begun.wait()
+    gateway.reload()
+    await gateway.reload.close()
+    assert gateway.reload._task is not None
+    assert gateway.reload._task.cancelled()
+    assert "reloaded" not in caplog.text

@@ -46,11 +46,10 @@ def show_usage(store: ReadOnlyStore, settings: Settings, options: argparse.Names
         return 0
     console = Console()
     tokens, count = meters["tokens"], meters["total_operations"]
-    console.print(
-        f"{count:,} operations{described(sought)}" if count else f"No operations{described(sought)}.",
-        highlight=False,
-        markup=False,
-    )
+    if not count and sought.given:
+        console.print(f"No operations{described(sought)}.", highlight=False, markup=False)
+        return 0
+    console.print(f"{count:,} operations{described(sought)}", highlight=False, markup=False)
     console.print(
         f"{tokens['input']:,} tokens received, {tokens['external']:,} sent to upstreams (estimates)", highlight=False
     )

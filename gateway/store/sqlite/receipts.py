@@ -130,7 +130,9 @@ class Receipts:
         elif owner is not None:
             where, parameters = f"{where} AND owner = ?", [owner]
         total = self._conn.execute(f"SELECT count(*) FROM {source} WHERE {where}", parameters).fetchone()[0]
-        page = f"SELECT sequence FROM {source} WHERE {where} ORDER BY sequence DESC LIMIT ? OFFSET ?"
+        # The plus has SQLite use the index of times, and sort, rather than look at all receipts in their order.
+        order = "+sequence" if sought.since or sought.until else "sequence"
+        page = f"SELECT sequence FROM {source} WHERE {where} ORDER BY {order} DESC LIMIT ? OFFSET ?"
         rows = self._conn.execute(
             f"SELECT {_COLUMNS} FROM receipts WHERE sequence IN ({page}) ORDER BY sequence DESC",
             [*parameters, limit, offset],

@@ -79,7 +79,7 @@ class LogFile(WatchedFileHandler):
     """
 
     def __init__(self, path: Path, instead: logging.Handler) -> None:
-        self._instead = instead
+        self.instead = instead
         self.failures = 0
         self._lasts = False
         # Whether the file ends within a line, since the disk was full then.
@@ -106,7 +106,7 @@ class LogFile(WatchedFileHandler):
             if not self._lasts:
                 self._lasts = True
                 message = f"log_file cannot be written ({error.strerror}); its lines follow here"
-                self._instead.handle(_own_record(logging.ERROR, message))
+                self.instead.handle(_own_record(logging.ERROR, message))
             self.handleError(record)
         else:
             if self._lasts:
@@ -128,7 +128,7 @@ class LogFile(WatchedFileHandler):
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging calls it so
         self.failures += 1
-        self._instead.handle(record)
+        self.instead.handle(record)
 
     def _open(self) -> TextIOWrapper:
         return os.fdopen(_opened(self.baseFilename), "a", encoding=self.encoding, errors=self.errors)
@@ -150,18 +150,16 @@ def set_up_logging(level: str, *, json_lines: bool, file: Path | None = None) ->
     formatter = _JsonLines() if json_lines else plain
     handler: logging.Handler = logging.StreamHandler(sys.stdout if json_lines else sys.stderr)
     handler.setFormatter(formatter)
+    root, before = logging.getLogger(), logging.getHandlerByName(_NAME)
     if file is not None:
         try:
-            handler = LogFile(file, instead=handler)
+            handler = _log_file(file, handler, before)
         except OSError as error:
             raise _unwritable(file, error) from None
         handler.setFormatter(formatter)
     handler.setLevel(level.upper())
-    root, before = logging.getLogger(), logging.getHandlerByName(_NAME)
     root.addHandler(handler)
-    if isinstance(handler, LogFile) and isinstance(before, LogFile):
-        handler.failures = before.failures
-    if before is not None:
+    if before is not None and before is not handler:
         root.removeHandler(before)
         with suppress(OSError):  # a full disk: it took no more lines
             before.close()
@@ -172,6 +170,18 @@ def set_up_logging(level: str, *, json_lines: bool, file: Path | None = None) ->
     for access in ("tornado.access", "uvicorn.access"):
         logging.getLogger(access).setLevel(logging.CRITICAL)
     root.addFilter(_is_worth_a_line)
+
+
+def _log_file(path: Path, instead: logging.Handler, before: logging.Handler | None) -> LogFile:
+    """Returns the handler for a file: the one before, which knows of its failures, if its path is the same."""
+    if not isinstance(before, LogFile):
+        return LogFile(path, instead)
+    if before.baseFilename != os.path.abspath(path):  # noqa: PTH100 - as the handler does it
+        made = LogFile(path, instead)
+        made.failures = before.failures
+        return made
+    before.instead = instead
+    return before
 
 
 def use_log(settings: Settings) -> None:

@@ -135,16 +135,25 @@ def test_an_offer_of_http_2_in_the_clear_is_not_logged(written: io.StringIO) -> 
 
 def test_a_log_that_is_set_up_anew_replaces_the_one_before(written: io.StringIO, tmp_path: Path) -> None:
     log, own = logging.getLogger("gateway"), load_settings(log_file=tmp_path / "svc.log")
+    handlers: set[logging.Handler] = set()
     bad = load_settings(log_file=tmp_path / "no" / "svc.log")
     for failures, (level, settings) in enumerate((("info", own), ("error", own), ("info", bad))):
         logs.use_log(settings.model_copy(update={"log_level": level}))
         assert logs.failed_lines() == failures
-        next(each for each in logging.getLogger().handlers if isinstance(each, logs.LogFile)).failures += 1
+        handler = logging.getHandlerByName("privacy-gateway")
+        assert isinstance(handler, logs.LogFile)
+        handler.failures += 1
+        handlers.add(handler)
         log.info("told")
         log.error("failed")
-    handler = logging.getHandlerByName("privacy-gateway")
-    assert isinstance(handler, logs.LogFile)
-    handler.close()
+    other = own.model_copy(update={"log_file": tmp_path / "other.log"})
+    logs.use_log(other)
+    assert logs.failed_lines() == 3
+    last = logging.getHandlerByName("privacy-gateway")
+    assert last is not None
+    last.close()
+    assert len(handlers) == 1, "the file is the same"
+    assert last not in handlers
     said = [line.partition(": ")[2] for line in (tmp_path / "svc.log").read_text().splitlines()]
     assert [line.partition(":")[0] for line in said] == ["told", "failed", "failed", "log_file", "failed"]
     assert written.getvalue() == ""

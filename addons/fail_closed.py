@@ -71,6 +71,7 @@ class Refusals:
             _log.error("%s %s", error.message, state.request_id)
         self._gateway.fail(state.request_id, outcome, sent)
         if not state.noted:
+            state.noted = True
             self._gateway.note(state.call(flow, b"", editable=False), error.code)
         self._review.refused(flow, state, error)
         self._log.ended(flow, state, "upstream_error" if sent and outcome == "failed" else "refused", error)

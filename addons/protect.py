@@ -318,6 +318,7 @@ class Protect:
                     answer_for(state.request_id, family=state.family)
                     self._review.failed(flow, state)
                 if not state.noted:
+                    state.noted = True
                     outcome = refusal.code if refusal is not None else "cancelled"
                     self._gateway.note(state.call(flow, b"", editable=False), outcome)
                     await self._name_caller(flow, state)

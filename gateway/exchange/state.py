@@ -72,7 +72,7 @@ class Exchange:
         return parties(
             api_key_id=self.caller.key_id,
             credential=self.caller.credential,
-            wire=self.wire.id,
+            wire=self.wire.id if self.operation == "chat" else "",
             upstream=destination.provider or destination.surface,
             model=destination.model,
         )

@@ -96,6 +96,8 @@ async def test_a_head_that_is_refused_is_answered_at_once(bench: Bench, case: st
     assert client is not None
     assert client.refusal is not None
     assert client.refusal.startswith(b"HTTP/1.1 %d" % status)
+    with pytest.raises(exceptions.AddonHalt):
+        await bench.protect.error(flow)
     # The gateway records by itself what it refuses.
     assert bench.gateway.noted == ([] if bench.gateway.results.get("check_head") and code == "unauthorized" else [code])
 

@@ -2,12 +2,13 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
+from gateway.receipts.drafts import EXCHANGES, OPERATIONS
 from tests.e2e.mitmweb import wait_for
 from tests.e2e.server import Running
 
@@ -53,3 +54,58 @@ def pages(client: httpx.Client, path: str) -> list[Trace]:
         found += page["data"]
         if not page["data"] or len(found) >= page["total"]:
             return found
+
+
+_WITHOUT_OUTCOME = OPERATIONS - EXCHANGES
+
+
+def outcome_of(line: Trace) -> set[str]:
+    """Returns the outcomes that the receipt of a request with this line may have."""
+    match line:
+        case {"outcome": "answered", "guard": {"action": "replace"}}:
+            return {"guarded"}
+        case {"outcome": "answered", "upstream_status": int(status)} if status >= 400:
+            return {"upstream_error"}
+        case {"outcome": "answered"}:
+            return {"answered", "unreadable_answer"}
+        case {"outcome": "upstream_error"}:
+            return {"failed", "upstream_error", "unreadable_answer"}
+    return {line["outcome"]}
+
+
+def disagreements(lines: Iterable[Trace], receipts: Iterable[Trace]) -> list[str]:
+    """Compares the lines of all requests with all receipts, and says where they differ."""
+    found: list[str] = []
+    by_id: dict[str, list[Trace]] = {}
+    for line in lines:
+        by_id.setdefault(line.get("request_id", ""), []).append(line)
+    by_id.pop("", None)
+    known = {receipt["request_id"]: receipt for receipt in receipts if receipt["operation"] != "edit"}
+    found += [f"{request_id} has {len(each)} lines" for request_id, each in by_id.items() if len(each) > 1]
+    found += [f"{request_id} has a receipt and no line" for request_id in known.keys() - by_id.keys()]
+    for request_id, (line, *_) in by_id.items():
+        receipt = known.get(request_id)
+        if receipt is None:
+            found += [f"{request_id} has no receipt {line['receipt']}"] if "receipt" in line else []
+        else:
+            found += [f"{request_id}: {problem}" for problem in _differences(line, receipt)]
+    return found
+
+
+def _differences(line: Trace, receipt: Trace) -> Iterator[str]:
+    # A client that leaves during protection has its line before the receipt is written.
+    if line.get("receipt") != receipt["sequence"] and line["outcome"] != "cancelled":
+        yield f"line of receipt {line.get('receipt')}, and receipt {receipt['sequence']}"
+    pairs = {"key_id": "api_key_id", "credential": "credential", "wire": "wire", "model": "model"}
+    for name, member in pairs.items():
+        if "receipt" in line and line.get(name) != receipt.get(member):
+            yield f"{name} {line.get(name)} and {receipt.get(member)}"
+    outcome = receipt.get("outcome")
+    if receipt["operation"] in _WITHOUT_OUTCOME and line["outcome"] == "answered":
+        return
+    if outcome is None:
+        yield f"{line['outcome']} without an outcome"
+    elif outcome["outcome"] not in outcome_of(line):
+        yield f"{line['outcome']} and {outcome['outcome']}"
+    elif outcome["outcome"] == "refused" and outcome.get("code") != line.get("code"):
+        yield f"code {line.get('code')} and {outcome.get('code')}"

@@ -20,6 +20,7 @@ from addons.mitm_errors import answer_with
 from gateway.errors import GatewayError, InternalError
 from gateway.exchange.messages import Gateway
 from gateway.ids import new_request_id
+from gateway.receipts.drafts import outcome_of
 from gateway.wires.error_shapes import ErrorShape
 
 if TYPE_CHECKING:
@@ -58,23 +59,24 @@ class Refusals:
         self._gateway = gateway
         self._log = log
 
-    def shape(self, flow: http.HTTPFlow, error: GatewayError, outcome: str) -> None:
+    def shape(self, flow: http.HTTPFlow, error: GatewayError) -> None:
         """Replaces the plain answer; called by an addon's `refused`."""
         state = self._states.of(flow)
         if state is None:
             self._log.refused(flow, error)
             return
         sent = was_sent(flow.request)
+        outcome = "failed" if sent and isinstance(error, InternalError) else outcome_of(error.code)
         refuse(flow, error, state.request_id, state.family)
         if isinstance(error, InternalError):
             # The message asks the client to give the operator this id.
             _log.error("%s %s", error.message, state.request_id)
-        self._gateway.fail(state.request_id, outcome, sent)
+        self._gateway.fail(state.request_id, outcome, sent, error.code)
         if not state.noted:
             state.noted = True
             self._gateway.note(state.call(flow, b"", editable=False), error.code)
         self._review.refused(flow, state, error)
-        self._log.ended(flow, state, "upstream_error" if sent and outcome == "failed" else "refused", error)
+        self._log.ended(flow, state, outcome, error)
 
 
 def fail_closed(hook: Hook) -> Callable[[Any, http.HTTPFlow], Awaitable[None]]:

@@ -21,7 +21,6 @@ from gateway.exchange.messages import Gateway
 
 # mitmproxy sends no event when a held flow is killed or deleted, so its state is polled.
 _POLL_SECONDS = 0.05
-_STOPPED = "stopped_by_operator"
 
 _log = logging.getLogger(__name__)
 
@@ -56,7 +55,7 @@ class OperatorHold:
                 await asyncio.sleep(_POLL_SECONDS)
         state.released_at = time()
         if state.shown.intercepted or state.shown.error is not None:
-            raise Forbidden("An operator stopped this request; nothing was sent.", code=_STOPPED)
+            raise Forbidden("An operator stopped this request; nothing was sent.", code="stopped_by_operator")
         if _edited(flow.request, state.shown.request):
             await self._apply_edit(flow, state, state.shown.request.raw_content or b"")
 
@@ -84,7 +83,7 @@ class OperatorHold:
         state = self._states.of(flow)
         if state is not None:
             state.cleared = False
-        self._refusals.shape(flow, error, "cancelled" if error.code == _STOPPED else "refused")
+        self._refusals.shape(flow, error)
 
 
 class NoReplay:

@@ -41,6 +41,7 @@ from gateway.http.security_headers import ALTERNATIVE_SERVICE, SECURITY_HEADERS,
 from gateway.http.upstream_failures import Fault, of_decoding
 from gateway.ids import new_request_id
 from gateway.receipts.client_view import answer_headers
+from gateway.receipts.drafts import outcome_of
 from gateway.wires.base import Wires
 
 _log = logging.getLogger(__name__)
@@ -181,7 +182,9 @@ class Protect:
         self._review.native(flow, state, answered)
         state.receipt, state.guard = answered.receipt, answered.guard
         code = code_of(flow.response)
-        self._log.ended(flow, state, "answered" if code is None else "refused", code=code)
+        withheld = state.guard is not None and state.guard["action"] == "replace"
+        outcome = "guarded" if withheld else "answered"
+        self._log.ended(flow, state, outcome if code is None else outcome_of(code), code=code)
 
     def _forward(self, flow: http.HTTPFlow, state: FlowState, forwarded: ForwardedRequest) -> None:
         """Sets the protected request and its destination. No other code gives a flow its destination back."""
@@ -244,25 +247,27 @@ class Protect:
             self._stop_redirect(flow, state)
             return
         assert state.forwarded is not None
+        outcome = "answered"
         if state.forwarded.receipt is not None:
             with state.timed("restore"):
-                await self._restore(response, state, received)
+                outcome = await self._restore(response, state, received)
         self._review.answered(flow, state)
-        self._log.ended(flow, state, "answered")
+        self._log.ended(flow, state, outcome)
         if state.answer is None:
             self._states.remove(flow)
 
     async def _end_stream(self, flow: http.HTTPFlow, state: FlowState, stream: StreamedAnswer) -> None:
         """Has the gateway record a stream that the client has got, and shows it to operators."""
         assert flow.response is not None
+        end = stream.end(flow.response.status_code)
         try:
-            state.guard = await self._gateway.end(state.request_id, stream.end(flow.response.status_code))
+            state.guard = await self._gateway.end(state.request_id, end)
         except GatewayError as error:
             _log.error("the outcome of a stream could not be recorded: %s", error.code)
-            self._gateway.fail(state.request_id, "answered", sent=True)
+            self._gateway.fail(state.request_id, end.outcome, sent=True)
         flow.response.data.content = stream.received
         self._review.answered(flow, state)
-        self._log.ended(flow, state, "answered")
+        self._log.ended(flow, state, end.outcome)
         self._states.remove(flow)
 
     def _received(self, response: http.Response, state: FlowState) -> bytes:
@@ -281,27 +286,30 @@ class Protect:
             response.content = received
         return received
 
-    async def _restore(self, response: http.Response, state: FlowState, received: bytes) -> None:
-        """Has the gateway guard and restore the upstream's answer for the client."""
+    async def _restore(self, response: http.Response, state: FlowState, received: bytes) -> str:
+        """Has the gateway guard and restore the upstream's answer for the client. Returns the outcome."""
         try:
-            restored = await self._gateway.close(state.request_id, response.status_code, received)
+            closed = await self._gateway.close(state.request_id, response.status_code, received)
         except BadUpstream:
             raise self._reported(Fault.NOT_JSON, state) from None
         except GatewayError as error:
             # The upstream answered, and its unrestored answer is safe to pass on.
             _log.error("an answer could not be restored: %s", error.code)
-            self._gateway.fail(state.request_id, "restore_failed", sent=True)
+            outcome = "restore_failed"
+            self._gateway.fail(state.request_id, outcome, sent=True, code=error.code)
             state.answer = received
         else:
-            state.answer, state.guard = restored
+            state.answer, outcome, state.guard = closed
+        return outcome
 
     def _stop_redirect(self, flow: http.HTTPFlow, state: FlowState) -> None:
         """Refuses a redirect: a client that followed it would send its plain text there. Operators still see it."""
         error = self._reported(Fault.REDIRECT, state)
         self._review.answered(flow, state, error)
         flow.response = answer_with(error, state.request_id, flow.request.method, state.family)
-        self._gateway.fail(state.request_id, "upstream_error", sent=True)
-        self._log.ended(flow, state, "upstream_error", error)
+        outcome = outcome_of(error.code)
+        self._gateway.fail(state.request_id, outcome, sent=True, code=error.code)
+        self._log.ended(flow, state, outcome, error)
         self._states.remove(flow)
 
     async def error(self, flow: http.HTTPFlow) -> None:
@@ -327,11 +335,11 @@ class Protect:
                 self._log.broken(flow.client_conn, fault_of(flow))
             raise exceptions.AddonHalt
         fault = Fault.TIMED_OUT if state.late else fault_of(flow)
-        outcome = "failed" if fault is not None else "cancelled"
-        self._gateway.fail(state.request_id, outcome, was_sent(flow.request))
-        self._review.failed(flow, state)
         error = self._reported(fault, state) if fault is not None else None
-        self._log.ended(flow, state, "upstream_error" if error else "cancelled", error)
+        outcome, code = (outcome_of(error.code), error.code) if error is not None else ("cancelled", None)
+        self._gateway.fail(state.request_id, outcome, was_sent(flow.request), code)
+        self._review.failed(flow, state)
+        self._log.ended(flow, state, outcome, error)
         answer_for(state.request_id, error, state.family)
         self._states.remove(flow)
 
@@ -348,7 +356,7 @@ class Protect:
 
     def refused(self, flow: http.HTTPFlow, error: GatewayError) -> None:
         """Shapes the refusal; called by `fail_closed`."""
-        self._refusals.shape(flow, error, "failed")
+        self._refusals.shape(flow, error)
         if self._states.closing and flow.response is not None:
             flow.response.headers["connection"] = "close"
         if flow.request.timestamp_end is None:

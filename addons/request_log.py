@@ -50,7 +50,7 @@ class RequestLog:
         self.metrics = Metrics()
         self.trusted = trusted
         self._shows_host = shows_host
-        # When the first upstream of a connection without requests was connected.
+        # When a connection without requests became a tunnel, or its first upstream was connected.
         self._tunnels: WeakKeyDictionary[connection.Client, float] = WeakKeyDictionary()
 
     def ended(
@@ -121,6 +121,10 @@ class RequestLog:
     def unread(self, request_id: str, error: GatewayError, client: connection.Client) -> None:
         """Logs a request whose head could not be read."""
         self._write_short(client, "refused", error.code, error.status, request_id=request_id)
+
+    def http_connected(self, flow: http.HTTPFlow) -> None:
+        """Notes a tunnel that the client may leave before it sends anything."""
+        self._tunnels.setdefault(flow.client_conn, time())
 
     def server_connected(self, data: ServerConnectionHookData) -> None:
         if not isinstance(data.client.proxy_mode, ReverseMode):

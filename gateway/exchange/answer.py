@@ -28,6 +28,7 @@ _log = logging.getLogger(__name__)
 
 # Bytes. Shorter answers take a few milliseconds, less than handing them to another thread would cost.
 _THREAD_THRESHOLD = 16 * 1024
+_INVALID = "upstream_invalid"
 
 
 class Answers:
@@ -56,7 +57,7 @@ class Answers:
         job = partial(self.restore, exchange, status, body)
         end = await self._finish(exchange, len(body), job, AnswerEnd("restore_failed", status, body=body))
         if exchange.annotated and end.outcome == "unreadable_answer":
-            raise BadUpstream("The upstream's answer is not a JSON object.", code="upstream_invalid")
+            raise BadUpstream("The upstream's answer is not a JSON object.", code=_INVALID)
         return end.body
 
     async def end(self, exchange: Exchange, end: AnswerEnd) -> None:
@@ -83,7 +84,8 @@ class Answers:
             if exchange.resumable and end.ids:
                 provider, known = exchange.destination.provider, exchange.placeholders.entries()
                 self._earlier.remember(exchange.caller, provider, end.ids, known, exchange.urls)
-            self._records.end(exchange, end.outcome, end.status, end.tokens, sent=True)
+            code = _INVALID if exchange.annotated and end.outcome == "unreadable_answer" else None
+            self._records.end(exchange, end.outcome, end.status, end.tokens, sent=True, code=code)
         return end
 
     def plan(self, exchange: Exchange, *, hold: bool = False) -> StreamPlan:

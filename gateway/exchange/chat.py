@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from gateway.auth.credentials import scrub_secrets, secrets_of
-from gateway.errors import BadUpstream, UpstreamTimeout
+from gateway.errors import BadUpstream, GatewayError, UpstreamTimeout
 from gateway.exchange.admit import Admission
 from gateway.exchange.answer import Answers
 from gateway.exchange.destination import Destination
@@ -18,6 +18,7 @@ from gateway.http.strict_json import dump, parse_object
 from gateway.http.types import Field
 from gateway.ids import current_request_id
 from gateway.models import Caller
+from gateway.receipts.drafts import outcome_of
 from gateway.receipts.records import attach_to_errors
 from gateway.surfaces.base import SurfaceRegistry
 from gateway.surfaces.chunks import as_events
@@ -96,8 +97,9 @@ class ChatHandler:
             try:
                 yield
             except BaseException as error:
-                sent = isinstance(error, BadUpstream | UpstreamTimeout) and error.code != BadUpstream.default_code
-                self.records.end(exchange, "failed", sent=sent)
+                code = error.code if isinstance(error, GatewayError) else None
+                sent = isinstance(error, BadUpstream | UpstreamTimeout) and code != BadUpstream.default_code
+                self.records.end(exchange, outcome_of(code) if code else "failed", sent=sent, code=code)
                 raise
 
 

@@ -145,10 +145,10 @@ class Gateway(Protocol):
     def note(self, call: Call, outcome: str) -> None:
         """Records the use of a key by a call that the listener ended before `open`. Needs no content."""
 
-    async def close(self, request_id: str, status: int, body: bytes) -> tuple[bytes, dict[str, Any] | None]:
+    async def close(self, request_id: str, status: int, body: bytes) -> tuple[bytes, str, dict[str, Any] | None]:
         """Guards and restores the upstream's answer, and records the outcome.
 
-        Returns the answer for the client, and the guard's verdict on it as in the answer's `svc.guard`.
+        Returns the answer for the client, the outcome, and the guard's verdict as in the answer's `svc.guard`.
         """
 
     async def end(self, request_id: str, end: AnswerEnd) -> dict[str, Any] | None:
@@ -160,5 +160,8 @@ class Gateway(Protocol):
         The receipt names `operator`, unless that is empty.
         """
 
-    def fail(self, request_id: str, outcome: str, sent: bool = False) -> None:
-        """Records that a request got no answer, and whether it was sent. Does nothing for an unknown id."""
+    def fail(self, request_id: str, outcome: str, sent: bool = False, code: str | None = None) -> None:
+        """Records that a request got no answer, whether it was sent, and the code of the error, if there was one.
+
+        Does nothing for an unknown id.
+        """

@@ -137,9 +137,14 @@ class Records:
             owner = caller.key_id
             if code != "rate_limited" or self._is_due(owner):
                 draft = self._draft_refused(error, request_id, operation, caller, wire)
-                receipt = await self.receipts.append(draft, owner)
                 is_cancelled = isinstance(error, asyncio.CancelledError)
                 outcome = OutcomeDraft("cancelled") if is_cancelled else OutcomeDraft("refused", code=code)
+                try:
+                    receipt = await self.receipts.append(draft, owner)
+                except asyncio.CancelledError:
+                    # The receipt is queued already and will be written.
+                    self.receipts.append_outcome(request_id, outcome, owner)
+                    raise
                 self.receipts.append_outcome(request_id, outcome, owner)
                 if isinstance(error, GatewayError):
                     error.receipt = receipt.ref
@@ -159,9 +164,9 @@ class Records:
         sent: bool = False,
     ) -> None:
         """Records the outcome of an exchange, once. `sent` tells whether it was sent, if it has an upstream at all."""
-        if exchange.closed:
+        if exchange.outcome:
             return
-        exchange.closed = True
+        exchange.outcome = outcome
         size = exchange.protected.tokens[1] if sent and exchange.destination.url else 0
         took = None
         if exchange.released is not None:

@@ -28,7 +28,8 @@ class Exchange:
     Protection sets the others: `body` and `headers` are what may go to `destination`. `urls` are the URLs with
     placeholders in the source texts, including those of the answer that the request continues. `framing` is set if the
     answer may be a stream, `resumable` if a later request may continue it. `edit` is the request id of the receipt of
-    an operator's edit. `started` and `released` are the times of admission and of the receipt, on the monotonic clock.
+    an operator's edit. `outcome` is set once it is recorded. `started` and `released` are the times of admission and of
+    the receipt, on the monotonic clock.
     """
 
     request_id: str
@@ -54,7 +55,7 @@ class Exchange:
     resumable: bool = False
     verdict: Verdict | None = None
     edit: str | None = None
-    closed: bool = False
+    outcome: str = ""
     started: float = field(default_factory=monotonic)
     released: float | None = None
 

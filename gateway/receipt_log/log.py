@@ -129,7 +129,7 @@ class ReceiptLog:
                 record.day,
                 [
                     ("outcomes", draft.outcome, 1),
-                    *([("refusals", draft.code, 1)] if draft.code else []),
+                    *([("refusals", draft.code, 1)] if draft.code and draft.outcome == "refused" else []),
                     ("tokens", "external", draft.tokens_sent),
                     ("tokens", "reported_input", reported[0]),
                     ("tokens", "reported_output", reported[1]),

@@ -14,6 +14,12 @@ OPERATIONS = frozenset(
 )
 EXCHANGES = OPERATIONS - {"analyze", "edit", "protect", "reconstruct", "shard"}
 """The operations that get an outcome."""
+# By the code of the error with which a request ended.
+_OF_UPSTREAMS = {
+    "upstream_unreachable": "upstream_error",
+    "upstream_timeout": "upstream_error",
+    "upstream_invalid": "unreadable_answer",
+}
 OUTCOMES = frozenset(
     "answered guarded refused failed cancelled timeout upstream_error upstream_unreachable unreadable_answer".split()
 ) | {"restore_failed", "interrupted"}
@@ -102,9 +108,9 @@ class OutcomeDraft:
 
     `status` is the upstream's HTTP status, `tokens` its reported usage (input, output); impossible numbers become None,
     since the upstream chose them. Only the action and the counts by kind are kept of the guard's verdict. `edit` is the
-    request id of the receipt of an operator's edit, `code` that of the error of a refusal. `tokens_sent` estimates the
-    text that was sent to an upstream, if any was. `milliseconds` is the time until the request was protected, and until
-    it ended. Raises ValueError, naming the field.
+    request id of the receipt of an operator's edit, `code` that of the error that ended the request. `tokens_sent`
+    estimates the text that was sent to an upstream, if any was. `milliseconds` is the time until the request was
+    protected, and until it ended. Raises ValueError, naming the field.
     """
 
     outcome: str
@@ -138,6 +144,11 @@ class OutcomeDraft:
             _match(_REQUEST_ID, self.edit, "edit")
         if self.code is not None:
             _match(_CODE, self.code, "code")
+
+
+def outcome_of(code: str) -> str:
+    """Returns the outcome of a request that ended with an error of this code, for its record and for the log."""
+    return _OF_UPSTREAMS.get(code, "refused")
 
 
 def parties(**known: str) -> dict[str, str]:

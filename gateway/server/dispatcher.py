@@ -160,11 +160,12 @@ class Dispatcher:
         identify = partial(self._container.admission.caller_of, call)
         await self._records.refused(error, call.request_id, operation, identify, wire=call.wire)
 
-    async def close(self, request_id: str, status: int, body: bytes) -> tuple[bytes, dict[str, Any] | None]:
+    async def close(self, request_id: str, status: int, body: bytes) -> tuple[bytes, str, dict[str, Any] | None]:
         exchange = self._exchanges.pop(request_id, None)
-        if exchange is not None:
-            body = await self._answers.close(exchange, status, body)
-        return body, _verdict(exchange)
+        if exchange is None:
+            return body, "answered", None
+        restored = await self._answers.close(exchange, status, body)
+        return restored, exchange.outcome, _verdict(exchange)
 
     async def end(self, request_id: str, end: AnswerEnd) -> dict[str, Any] | None:
         exchange = self._exchanges.pop(request_id, None)
@@ -185,10 +186,10 @@ class Dispatcher:
     async def metrics(self) -> bytes:
         return exposition(self._container.readings)
 
-    def fail(self, request_id: str, outcome: str, sent: bool = False) -> None:
+    def fail(self, request_id: str, outcome: str, sent: bool = False, code: str | None = None) -> None:
         exchange = self._exchanges.pop(request_id, None)
         if exchange is not None:
-            self._records.end(exchange, outcome, sent=sent)
+            self._records.end(exchange, outcome, sent=sent, code=code)
 
     def stop(self) -> None:
         """Records every request under way as cancelled."""

@@ -74,8 +74,8 @@ class RemoteGateway:
     def __getattr__(self, name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
         return partial(self._call, name)
 
-    def fail(self, request_id: str, outcome: str, sent: bool = False) -> None:
-        self._link.tell("fail", request_id, outcome, sent)
+    def fail(self, request_id: str, outcome: str, sent: bool = False, code: str | None = None) -> None:
+        self._link.tell("fail", request_id, outcome, sent, code)
 
     def note(self, call: Call, outcome: str) -> None:
         self._link.tell("note", call, outcome)

@@ -52,7 +52,7 @@ class FakeGateway:
         self.check_head = self._asked("check_head", Caller("key_1", Scope.CLIENT))
         self.open = self._asked("open", FORWARDED)
         self.caller_of = self._asked("caller_of", Caller("key_1", Scope.CLIENT))
-        self.close = self._asked("close", (b"restored", {"action": "pass", "findings": []}))
+        self.close = self._asked("close", (b"restored", "answered", {"action": "pass", "findings": []}))
         self.end = self._asked("end", {"action": "flag", "findings": []})
         self.results: dict[str, Any] = {}
         self.calls: list[str] = []
@@ -71,7 +71,7 @@ class FakeGateway:
 
         return asked
 
-    def fail(self, request_id: str, outcome: str, sent: bool = False) -> None:
+    def fail(self, request_id: str, outcome: str, sent: bool = False, code: str | None = None) -> None:
         self.told.append((outcome, sent))
 
     def note(self, call: Call, outcome: str) -> None:

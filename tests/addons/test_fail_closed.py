@@ -155,5 +155,5 @@ def test_a_failure_inside_is_logged_under_the_id_that_the_client_has(
     review: Any = SimpleNamespace(refused=lambda *_: None)
     gateway: Any = SimpleNamespace(fail=lambda *_: None)
     log: Any = SimpleNamespace(ended=lambda *_: None)
-    Refusals(states, review, gateway, log).shape(flow_of("request"), error, "failed")
+    Refusals(states, review, gateway, log).shape(flow_of("request"), error)
     assert caplog.messages == lines

@@ -193,7 +193,7 @@ async def test_a_request_that_is_not_protected_ends(bench: Bench, result: Any, s
     assert bench.halted
     assert_refused(flow, status, code)
     assert bench.state(flow).receipt == getattr(result, "receipt", None) or not isinstance(result, GatewayError)
-    assert bench.gateway.told == [("failed", False)]
+    assert bench.gateway.told == [("refused", False)]
 
 
 async def test_a_client_that_leaves_gets_no_answer(bench: Bench) -> None:
@@ -277,9 +277,9 @@ async def test_a_restored_answer_is_not_in_the_flow(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("result", "answer", "error", "told"),
     [
-        (BadUpstream("No.", code="upstream_invalid"), None, (502, "upstream_invalid"), [("failed", False)]),
+        (BadUpstream("No.", code="upstream_invalid"), None, (502, "upstream_invalid"), [("unreadable_answer", False)]),
         (Unavailable("Silent."), b"received", None, [("restore_failed", True)]),
-        (RuntimeError("canary"), None, (500, "internal_error"), [("failed", False)]),
+        (RuntimeError("canary"), None, (500, "internal_error"), [("refused", False)]),
     ],
 )
 async def test_an_answer_that_is_not_restored(
@@ -296,9 +296,9 @@ async def test_an_answer_that_is_not_restored(
 @pytest.mark.parametrize(
     ("response", "told"),
     [
-        ({"status_code": 302, "headers": {"location": "http://else.example"}}, ("upstream_error", True)),
-        ({"headers": {"content-encoding": "gzip"}}, ("failed", False)),
-        ({"content": b"x" * (LARGE + 1), "headers": {"content-encoding": "identity"}}, ("failed", False)),
+        ({"status_code": 302, "headers": {"location": "http://else.example"}}, ("unreadable_answer", True)),
+        ({"headers": {"content-encoding": "gzip"}}, ("unreadable_answer", False)),
+        ({"content": b"x" * (LARGE + 1), "headers": {"content-encoding": "identity"}}, ("unreadable_answer", False)),
     ],
 )
 async def test_an_answer_that_cannot_be_read(bench: Bench, response: dict[str, Any], told: tuple[str, bool]) -> None:
@@ -360,9 +360,9 @@ async def test_a_stream_is_recorded_at_its_end(bench: Bench, result: Exception |
 @pytest.mark.parametrize(
     ("message", "late", "told"),
     [
-        ("[Errno 111] refused", False, ("failed", False)),
+        ("[Errno 111] refused", False, ("upstream_error", False)),
         (Error.KILLED_MESSAGE, False, ("cancelled", False)),
-        (Error.KILLED_MESSAGE, True, ("failed", False)),
+        (Error.KILLED_MESSAGE, True, ("upstream_error", False)),
         (None, False, ("failed", False)),
     ],
 )
@@ -379,7 +379,7 @@ async def test_a_flow_that_breaks_off_or_is_dropped_is_recorded(
         flow.error = Error(message)
         await bench.protect.error(flow)
         assert bench.states.of(flow) is None
-        assert ("api.example" in caplog.text) == (told[0] == "failed")
+        assert ("api.example" in caplog.text) == (told[0] == "upstream_error")
     assert bench.gateway.told == [told]
 
 

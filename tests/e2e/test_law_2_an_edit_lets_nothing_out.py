@@ -278,7 +278,8 @@ def test_an_operator_stops_a_request(held: Held, running: Running, way: str) -> 
     assert answer.status_code == 403
     assert answer.json()["error"]["code"] == "stopped_by_operator"
     assert not held.upstream.recorded
-    assert receipt(running, answer.headers["x-svc-request-id"])["outcome"]["outcome"] == "cancelled"
+    outcome = receipt(running, answer.headers["x-svc-request-id"])["outcome"]
+    assert (outcome["outcome"], outcome["code"]) == ("refused", "stopped_by_operator")
 
 
 @at_the_gateway

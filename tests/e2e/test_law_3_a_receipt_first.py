@@ -134,7 +134,7 @@ def test_the_id_of_an_error_leads_to_its_receipt(tmp_path: Path) -> None:
         request_id = answer.json()["request_id"]
         receipt = client.get(f"/v1/receipts/{request_id}")
         assert receipt.status_code == 200
-        assert receipt.json()["outcome"]["outcome"] == "failed"
+        assert receipt.json()["outcome"]["outcome"] == "upstream_error"
 
 
 def test_nothing_is_sent_without_a_store(tmp_path: Path, upstream: Upstream) -> None:

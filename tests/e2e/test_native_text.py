@@ -235,7 +235,8 @@ def test_what_the_demo_refuses_has_a_receipt_that_says_so(running: Running) -> N
         error = refused(client.post("/v1/chat/completions", json=body), 400, "invalid_request")
         assert error["param"] == "max_tokens"
         newest = ok(client.get("/v1/receipts", params={"limit": 1}))["data"][0]
-        assert newest["outcome"]["outcome"] == "failed"
+        assert newest["outcome"]["outcome"] == "refused"
+        assert newest["outcome"]["code"] == "invalid_request"
 
 
 DETAILS = "My name is Wilhelmina Oxenfoord. Write to w.oxenfoord@acme.test. The card is 4111 1111 1111 1111."

@@ -154,7 +154,7 @@ def test_an_upstream_that_does_not_end_its_answer(entrance: Entrance, how: str, 
     assert text_of(got).startswith(SAID)
     assert not any(each["choices"][0]["finish_reason"] for each in bodies(got))
     assert b"[DONE]" not in got
-    assert entrance.outcome(answer)["outcome"] == "failed"
+    assert entrance.outcome(answer)["outcome"] == "upstream_error"
     assert entrance.faults(answer) == [fault]
 
 

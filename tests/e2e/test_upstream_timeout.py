@@ -74,7 +74,7 @@ def test_it_ends_when_its_time_is_over(slow: Running, name: str) -> None:
         check(answer, slow, f"`{name}`")
         assert took >= SECONDS
         receipt = client.get(f"/v1/receipts/{answer.json()['request_id']}").json()
-    assert receipt["outcome"]["outcome"] == "failed"
+    assert receipt["outcome"]["outcome"] == "upstream_error"
 
 
 def test_a_host_of_the_proxy_has_the_time_of_the_setting(slow: Running) -> None:

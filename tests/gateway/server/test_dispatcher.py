@@ -59,11 +59,12 @@ async def test_an_answer_is_restored_once(dispatcher: Dispatcher, container: Con
     assert isinstance(entered, ForwardedRequest)
     (placeholder,) = entered.placeholders
     answer = {"choices": [{"index": 0, "message": {"role": "assistant", "content": f"Done: {placeholder}"}}]}
-    restored, verdict = await dispatcher.close("req_0c", 200, orjson.dumps(answer))
+    restored, outcome_told, verdict = await dispatcher.close("req_0c", 200, orjson.dumps(answer))
     assert orjson.loads(restored)["choices"][0]["message"]["content"] == "Done: anna@acme.test"
     assert verdict is not None
+    assert outcome_told == "answered"
     # It is over: the same answer once more opens nothing, and the outcome stays.
-    again, _ = await dispatcher.close("req_0c", 200, orjson.dumps(answer))
+    again, *_ = await dispatcher.close("req_0c", 200, orjson.dumps(answer))
     assert again == orjson.dumps(answer)
     dispatcher.fail("req_0c", "failed")
     assert await outcome(container, "req_0c") == "answered"
@@ -80,7 +81,7 @@ async def test_an_answer_in_json_stays_json(dispatcher: Dispatcher) -> None:
     contents = (document, [{"type": "text", "text": document}], f"```json\n{document}\n```")
     messages = [{"role": "assistant", "content": content, "refusal": document} for content in contents]
     answer = {"choices": [{"index": index, "message": message} for index, message in enumerate(messages)]}
-    left, _ = await dispatcher.close("req_11", 200, orjson.dumps(answer))
+    left, *_ = await dispatcher.close("req_11", 200, orjson.dumps(answer))
     whole, parts, fenced = (choice["message"] for choice in orjson.loads(left)["choices"])
     for text in (whole["content"], whole["refusal"], parts["content"][0]["text"]):
         assert orjson.loads(text) == {"address": [address], "n": 1.5}

@@ -31,6 +31,8 @@ _FORMS = ("shell", "docker", "node", "python", "curl", "powershell")
 _NODE = ("HTTPS_PROXY", "NO_PROXY", "NODE_USE_ENV_PROXY", "NODE_EXTRA_CA_CERTS")
 _IN_CONTAINER = Path("/etc/privacy-gateway")
 _DOCKER_HOST = "host.docker.internal"
+# The service of compose.yaml.
+_CONTAINER = "gateway"
 
 _EXAMPLES = f"""\
 examples:
@@ -56,6 +58,12 @@ def add_commands(line: CommandLine) -> None:
         metavar="VARIABLE",
         help="variable that holds a gateway key, if the proxy asks for one (`proxy_key`); the output contains the key",
     )
+    parser.add_argument(
+        "--network",
+        metavar="NAME",
+        help=f"docker: the network in which the gateway runs in a container named `{_CONTAINER}`; its ca-bundle.pem is"
+        " taken from the folder where `docker run` is called",
+    )
     line.finish(parser, _run)
 
 
@@ -63,11 +71,16 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
     if options.key_env and (options.through == "gateway" or not settings.proxy_key):
         print("--key-env: only the URL of a proxy with `proxy_key` contains a key; leave it out", file=sys.stderr)
         return 2
+    if options.network and (options.form != "docker" or options.json):
+        print("--network: only containers join a network; leave it out", file=sys.stderr)
+        return 2
     if options.json:
         print_json(for_this_machine(settings, options.through, options.key_env))
         return 0
-    if options.form in ("curl", "docker"):
-        lines = (_curl if options.form == "curl" else _docker)(settings, options.through, options.key_env)
+    if options.form == "curl":
+        lines = _curl(settings, options.through, options.key_env)
+    elif options.form == "docker":
+        lines = _docker(settings, options.through, options.key_env, options.network)
     else:
         lines = _lines(options.form, for_this_machine(settings, options.through, options.key_env))
     print(*lines, sep="\n")
@@ -114,13 +127,15 @@ def _curl(settings: Settings, through: Entrance, key_env: str | None) -> Iterato
         yield f'{name} = "{escaped}"'
 
 
-def _docker(settings: Settings, through: Entrance, key_env: str | None) -> Iterator[str]:
-    """Yields options for `docker run`. A container reaches this machine by a name of Docker's."""
-    host: str | None = _DOCKER_HOST
+def _docker(settings: Settings, through: Entrance, key_env: str | None, network: str | None) -> Iterator[str]:
+    """Yields options for `docker run`. A name of Docker's leads to this machine, or to the gateway's container."""
+    host: str | None = _CONTAINER if network else _DOCKER_HOST
     entered: tuple[Literal["gateway", "proxy"], ...] = ("gateway", "proxy") if through == "both" else (through,)
     # The certificate may be for another name than Docker's.
-    names = dict.fromkeys(name_of(settings, listener, _DOCKER_HOST) for listener in entered)
-    if not any(is_loopback(address_of(settings, listener)) for listener in entered):
+    names = dict.fromkeys(name_of(settings, listener, str(host)) for listener in entered)
+    if network:
+        yield f"--network={shlex.quote(network)}"
+    elif not any(is_loopback(address_of(settings, listener)) for listener in entered):
         yield from (f"--add-host={name}:host-gateway" for name in names)
     elif platform.system() == "Linux":
         # Docker's name leads to an address of its bridge, where a listener on loopback is not reached.
@@ -131,6 +146,8 @@ def _docker(settings: Settings, through: Entrance, key_env: str | None) -> Itera
     files = mounted(_IN_CONTAINER) if needs_files(settings, through) else None
     if files:
         bundle = PurePosixPath(files.bundle)
-        yield f"--volume={shlex.quote(files_of(settings).bundle)}:{bundle}:ro"
+        # The folder of the gateway's container is not one of Docker's machine.
+        source = f"./{bundle.name}" if network else files_of(settings).bundle
+        yield f"--volume={shlex.quote(source)}:{bundle}:ro"
     for name, value in variables(proxy, gateway, files, names).items():
         yield f"--env={name}={shlex.quote(value)}"

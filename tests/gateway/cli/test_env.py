@@ -101,6 +101,19 @@ def test_a_container_reaches_the_address_of_the_proxy(
     assert installed("env", "docker", "--proxy-host", host)[1].startswith(option)
 
 
+def test_a_container_joins_the_network_of_the_gateways_container(
+    installed: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SVC_PROXY_HOST", "0.0.0.0")
+    options = installed("env", "docker", "--network", "nights")[1].splitlines()
+    assert options[:2] == ["--network=nights", "--volume=./ca-bundle.pem:/etc/privacy-gateway/ca-bundle.pem:ro"]
+    assert "--env=HTTPS_PROXY=http://gateway:8080" in options
+    assert "--env=NO_PROXY=localhost,127.0.0.1,::1,gateway" in options
+    for words in (("env", "curl", "--network", "nights"), ("env", "docker", "--network", "nights", "--json")):
+        assert installed(*words) == (2, "")
+        assert "--network: only containers join a network" in installed.errors
+
+
 def test_with_a_certificate_the_urls_and_the_trusted_files_follow(
     installed: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,6 +29,7 @@ from addons.preflight import _unaccepted_risks
 from gateway.config.loading import load_settings
 from tests.e2e.lacking import lacking
 from tests.e2e.server import free_port
+from tests.e2e.service import documented
 from tests.test_package import has_registry, registry
 
 __all__ = ["has_registry", "registry"]
@@ -254,6 +255,28 @@ def image(has_registry: bool) -> Iterator[Image]:
         shutil.rmtree(root)
 
 
+TEXT = "My name is Anna Schmidt."
+
+
+def wait_for_line(line: str, log: Path, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 120
+    while line not in log.read_text() and time.monotonic() < deadline and process.poll() is None:
+        time.sleep(0.1)
+    assert line in log.read_text(), log.read_text()
+
+
+def client_of(image: Image, port: str) -> httpx.Client:
+    key = Path(image.mapped(STATE), "data", "operator.key").read_text().strip()
+    headers = {"authorization": f"Bearer {key}"}
+    return httpx.Client(base_url=f"http://127.0.0.1:{port}", headers=headers, trust_env=False, timeout=60)
+
+
+def words_of(command: str) -> list[str]:
+    """The words that a documented command of compose runs in the image."""
+    ran = command.partition(" gateway ")[2].split()
+    return ran if " exec " in command else [*json.loads(values("ENTRYPOINT")[0]), *ran]
+
+
 @pytest.mark.slow
 def test_without_an_accepted_risk_the_image_does_not_start(image: Image) -> None:
     done = image.run("privacy-gateway", "serve")
@@ -268,16 +291,11 @@ def test_it_serves_and_stops_with_nothing_to_write_to_but_its_volume(image: Imag
     settings["SVC_ACCEPT_RISKS"] = "plain_http,public_demo"
     health = json.loads(values("HEALTHCHECK")[0].partition("CMD ")[2])
     with image.running(log, **settings) as process:
-        deadline = time.monotonic() + 120
-        while "Stop with Ctrl-C." not in log.read_text() and time.monotonic() < deadline and process.poll() is None:
-            time.sleep(0.1)
-        assert "Stop with Ctrl-C." in log.read_text(), log.read_text()
+        wait_for_line("Stop with Ctrl-C.", log, process)
         assert image.run(*health, **settings).stdout == "healthy\n"
         state = Path(image.mapped(STATE))
-        key = (state / "data" / "operator.key").read_text().strip()
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=60) as client:
-            body = {"text": "My name is Anna Schmidt."}
-            answer = client.post("/v1/protect", json=body, headers={"authorization": f"Bearer {key}"})
+        with client_of(image, port) as client:
+            answer = client.post("/v1/protect", json={"text": TEXT})
         assert "[PERSON_" in answer.json()["protected_text"]
         if os.geteuid() == 0:
             assert f"Uid:\t{USER}" in Path(f"/proc/{process.pid}/status").read_text()
@@ -286,4 +304,46 @@ def test_it_serves_and_stops_with_nothing_to_write_to_but_its_volume(image: Imag
         assert process.wait(60) == 0
     assert image.run(*health, **settings).returncode == 1
     assert {file.name for file in state.iterdir()} == {"data", "certs"}
+    assert "Traceback" not in log.read_text()
+
+
+@pytest.mark.slow
+def test_it_is_reloaded_backed_up_and_restored_into_another_volume(image: Image, tmp_path: Path) -> None:
+    backup, copy, remove = documented(after="docker compose exec gateway privacy-gateway backup", before=" rm /")
+    own, restore, _, verify = documented(after="sudo chown 10001 ~/gateway.tar", before="receipts verify")
+    port, state, file = str(free_port()), Path(image.mapped(STATE)), image.root / "tmp" / "svc.toml"
+    file.write_text('default_policy = "default"\n')
+    settings = {"SVC_GATEWAY_PORT": port, "SVC_PROXY_PORT": str(free_port()), "SVC_CONFIG": str(file)}
+    settings["SVC_ACCEPT_RISKS"] = "plain_http,public_demo"
+    log = tmp_path / "log"
+    with image.running(log, **settings) as process:
+        wait_for_line("Stop with Ctrl-C.", log, process)
+        with client_of(image, port) as client:
+            made = client.post("/v1/protect", json={"text": TEXT}).json()
+            file.write_text('default_policy = "strict"\n')
+            process.send_signal(signal.SIGHUP)
+            wait_for_line("changed settings: default_policy\n", log, process)
+            assert client.post("/v1/protect", json={"text": TEXT}).json()["policy"]["id"] == "strict"
+        assert image.run(*map(image.mapped, words_of(backup)), **settings).returncode == 0
+        process.terminate()
+        assert process.wait(60) == 0
+    # Docker mounts the file, and another volume, where the image looks for them.
+    assert copy.endswith("~/gateway.tar")
+    assert own.endswith("~/gateway.tar")
+    moved = {"SVC_DATA_DIR": f"{state}/other/data", "SVC_CERTS_DIR": f"{state}/other/certs"}
+    words = [word.replace("/gateway.tar", f"{state}/gateway.tar") for word in words_of(restore)]
+    done = image.run(*words, **settings | moved)
+    assert "(3 records) verifies" in done.stdout, done.stderr
+    assert image.run(*map(image.mapped, words_of(remove)), **settings).returncode == 0
+    with image.running(log, **settings | moved) as process:
+        wait_for_line(f"{state}/other/certs", log, process)
+        session = {name: made["session"][name] for name in ("session_id", "session_token")}
+        with client_of(image, port) as client:
+            body = {"text": made["protected_text"], "session": session}
+            assert client.post("/v1/reconstruct", json=body).json()["text"] == TEXT
+        assert "Valid: 4 records" in image.run(*words_of(verify), **settings | moved).stdout
+        process.terminate()
+        assert process.wait(60) == 0
+    assert {each.name for each in state.iterdir()} == {"data", "certs", "other"}
+    shutil.rmtree(state / "other")
     assert "Traceback" not in log.read_text()

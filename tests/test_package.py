@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import signal
+import ssl
 import subprocess
 import sys
 import sysconfig
@@ -16,6 +17,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from zipfile import ZipFile
 
 import httpx
@@ -24,8 +26,10 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from gateway import __version__
+from tests.certificates import write_certificate
 from tests.e2e.lacking import lacking
 from tests.e2e.readme import steps
+from tests.e2e.service import CONFIGURATION, PROGRAM, STATE, Machine, documented
 
 ROOT = Path(__file__).resolve().parent.parent
 TEXT = "My name is Anna Schmidt, write to anna.schmidt@acme.example."
@@ -328,3 +332,66 @@ def test_a_labelled_line_is_evaluated_with_the_model(installed: Installed, tmp_p
     spans = [{"start": 11, "end": 23, "label": "PERSON"}, {"start": 34, "end": 59, "label": "EMAIL_ADDRESS"}]
     labelled.write_text(json.dumps({"text": TEXT, "spans": spans}) + "\n")
     assert "2 of 2 private spans wholly hidden" in installed.run("evaluate", str(labelled), "--detection", "full")
+
+
+TLS = (f'tls_certificate = "{CONFIGURATION}/tls/listener.pem"', f'tls_key = "{CONFIGURATION}/tls/listener.key"')
+
+
+def client_of(machine: Machine, key: str) -> httpx.Client:
+    trust = ssl.create_default_context(cafile=machine.path(f"{CONFIGURATION}/tls/listener.pem"))
+    headers = {"authorization": f"Bearer {key}"}
+    return httpx.Client(
+        base_url=f"https://127.0.0.1:{machine.port}", headers=headers, verify=trust, timeout=60, trust_env=False
+    )
+
+
+def test_a_service_is_reloaded_backed_up_and_restored_on_another_machine(installed: Installed, tmp_path: Path) -> None:
+    one, other = (Machine(installed.program, tmp_path / name, tmp_path / "backups") for name in ("one", "other"))
+    for machine in (one, other):
+        write_certificate(machine.path(f"{CONFIGURATION}/tls"))
+        machine.configure(*TLS)
+    with one.started() as service:
+        key = one.run(f"sudo cat {STATE}/data/operator.key").strip()
+        with client_of(one, key) as client:
+            first = client.post("/v1/protect", json={"text": TEXT, "session_ttl_seconds": 7200}).json()
+            assert first["policy"]["id"] == "default"
+            one.configure(*TLS, 'default_policy = "strict"', 'log_level = "debug"', "workers = 3")
+            write_certificate(one.path(f"{CONFIGURATION}/tls"))
+            service.reload()
+            assert "changed settings: default_policy, log_level; the certificate expires on " in service.journal
+            assert "needs a restart: workers\n" in service.journal
+            # On the connection with the old certificate.
+            body = {"model": "svc-demo", "messages": [{"role": "user", "content": TEXT}]}
+            chat = client.post("/v1/chat/completions", json=body).json()
+        assert "Anna Schmidt" in chat["choices"][0]["message"]["content"]
+        assert chat["svc"]["policy"]["id"] == "strict"
+        (backup,) = documented(after=f"{PROGRAM} backup", before=f"{PROGRAM} backup")
+        assert "The receipt log (3 records) verifies." in one.run(backup)
+        with client_of(one, key) as client:
+            later = client.post("/v1/protect", json={"text": TEXT}).json()
+        begin = later["request_id"].removeprefix("req_")[:8]
+        assert begin in service.follow("tail --lines 1", begin)
+        assert one.command("healthcheck") == "healthy\n"
+        assert "No problems" in one.command("doctor")
+        assert one.command("usage").startswith("3 operations\n")
+
+        *restore, start, verify = documented(after="sudo install --directory", before="receipts verify --config")
+        assert start == "sudo systemctl start privacy-gateway"
+        told = [other.run(command) for command in restore]
+        assert any("Its receipt log (3 records) verifies." in each for each in told)
+        with other.started() as moved:
+            session = {name: first["session"][name] for name in ("session_id", "session_token")}
+            sealed: dict[str, Any] = {"text": first["protected_text"], "session": session}
+            with client_of(other, key) as client:
+                assert client.post("/v1/reconstruct", json=sealed).json()["text"] == TEXT
+                assert client.get(f"/v1/receipts/{chat['svc']['request_id']}/verify").json()["valid"] is True
+                assert client.get(f"/v1/receipts/{later['request_id']}").status_code == 404
+            for machine in (one, other):
+                assert machine.run(verify).endswith("Valid: 4 records, none altered or missing.\n")
+        assert [part for part in ("anna.schmidt@", key) if part in service.journal + moved.journal] == []
+        public, proof = tmp_path / "key.pem", tmp_path / "proof.json"
+        public.write_text(one.command("receipts key"))
+        proof.write_text(other.command(f"receipts prove {first['request_id']}"))
+        assert "Valid" in installed.run("receipts", "verify", str(proof), "--key", str(public))
+    written = [file for machine in (one, other) for file in machine.path(STATE).rglob("*")]
+    assert [file for file in written if file.stat().st_mode & 0o077] == []

@@ -14,22 +14,16 @@ import pytest
 from gateway.config.loading import load_settings
 from run_proxy import _parser as command_parser
 from tests.e2e.lacking import lacking
-from tests.e2e.server import COMMAND, ROOT, gateway
+from tests.e2e.server import COMMAND, gateway
+from tests.e2e.service import SETTINGS, UNIT, unit
 from tests.e2e.syscalls import Calls, can_trace, tracing
 
-UNIT = ROOT / "packaging" / "privacy-gateway.service"
-SETTINGS = ROOT / "packaging" / "svc.toml"
 _EXPOSURE = 20  # tenths, of 100
 
 
 @pytest.fixture(scope="module")
 def service() -> configparser.SectionProxy:
-    # A repeated option adds to the first; only the system calls are repeated.
-    text = UNIT.read_text().replace("SystemCallFilter=~", "Forbidden=~")
-    parser = configparser.ConfigParser(interpolation=None)
-    parser.optionxform = str  # type: ignore[assignment,method-assign]
-    parser.read_string(text)
-    return parser["Service"]
+    return unit()
 
 
 @pytest.fixture(scope="module")

@@ -43,7 +43,7 @@ from addons.upstream_faults import UpstreamTimeouts
 from gateway.auth.credentials import KeySearch
 from gateway.config.host_patterns import HostMatcher
 from gateway.config.listener_urls import url_of
-from gateway.config.locations import COMMAND, bundle_of
+from gateway.config.locations import bundle_of, command_for
 from gateway.config.private_destinations import PermittedDestinations
 from gateway.config.settings import Settings
 from gateway.config.unprotected_hosts import hosts_to_refuse
@@ -201,7 +201,8 @@ class Welcome:
             "",
         ]
         if self._settings.api_key is None:
-            lines += [f"$KEY is your key. `{COMMAND} keys create LABEL` makes another.", ""]
+            create = command_for("keys create LABEL", "data", settings.data_dir)
+            lines += [f"$KEY is your key. `{create}` makes another.", ""]
         lines += [
             "Try this:",
             f'  curl -s {trust}{gateway}/v1/chat/completions -H "Authorization: Bearer {key}" \\',
@@ -213,9 +214,10 @@ class Welcome:
         ]
         if proxy:
             used = url_of(settings, "proxy", ports[1], key if settings.proxy_key else "")
+            guide = command_for("ca", "certs", settings.certs_dir)
             lines += [
                 f"No code change:  HTTPS_PROXY={used} SSL_CERT_FILE={bundle}",
-                f"                 (the authority alone: {self._certificate}; how to trust it: {COMMAND} ca)",
+                f"                 (the authority alone: {self._certificate}; how to trust it: {guide})",
             ]
         if self._web_address is not None:
             lines.append(f"mitmweb:         {self._web_address}")

@@ -389,6 +389,7 @@ def test_a_service_is_reloaded_backed_up_and_restored_on_another_machine(install
             for machine in (one, other):
                 assert machine.run(verify).endswith("Valid: 4 records, none altered or missing.\n")
         assert [part for part in ("anna.schmidt@", key) if part in service.journal + moved.journal] == []
+        assert f"`privacy-gateway keys create LABEL --data-dir {one.path(STATE)}/data` makes another" in service.journal
         public, proof = tmp_path / "key.pem", tmp_path / "proof.json"
         public.write_text(one.command("receipts key"))
         proof.write_text(other.command(f"receipts prove {first['request_id']}"))

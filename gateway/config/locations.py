@@ -6,6 +6,7 @@ the policies inside the package and writes to the user's data folder (`$XDG_DATA
 """
 
 from pathlib import Path
+from shlex import quote
 
 from platformdirs import user_data_path
 
@@ -25,6 +26,13 @@ COMMAND = PROGRAM if INSTALLED else f".venv/bin/python {PROGRAM}"
 def default_folder(name: str) -> Path:
     """Returns the default path of the folder `name` (`data` or `certs`) without creating it."""
     return user_data_path("privacy-gateway", appauthor=False) / name if INSTALLED else Path(name)
+
+
+def command_for(words: str, name: str, folder: Path) -> str:
+    """Returns a command as users copy it, with the option for its folder `name` if that is not the default one."""
+    path = folder.resolve()
+    option = f" --{name}-dir {quote(str(path))}" if path != default_folder(name).resolve() else ""
+    return f"{COMMAND} {words}{option}"
 
 
 def certificate_of(folder: Path) -> Path:

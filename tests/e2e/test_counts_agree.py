@@ -64,8 +64,8 @@ def test_all_traces_agree(served: Running, upstream: Upstream, tls_upstream: Ups
         assert sum(use["count"] for use in pages(client, "/v1/keys/audit")) == len(with_key) - sender.sent["public"]
     outcomes = Counter(receipt["outcome"]["outcome"] for receipt in receipts if "outcome" in receipt)
     assert used["outcomes"] == outcomes
-    assert {"answered", "refused", "cancelled", "failed", "upstream_error"} <= outcomes.keys()
-    assert {line["outcome"] for line in lines} == {"answered", "refused", "cancelled", "upstream_error", "tunnel"}
+    assert outcomes.keys() >= {"answered", "refused", "cancelled", "upstream_error"}
+    assert {line["outcome"] for line in lines} == {*outcomes, "tunnel"}
     with operator(served) as web:
         comments = " ".join(flow["comment"] for flow in web.get("/flows").json())
         assert [receipt["request_id"] for receipt in receipts if receipt["request_id"] not in comments] == []

@@ -31,10 +31,10 @@ class FlowState:
     `receipt` names the receipt of a call that was not forwarded. `late` tells that the upstream timed out. `stream` is
     the answer while it streams. `watch` reports a flow that is dropped before it ends.
 
-    The others are for the log: `caller` sent the request, `received` is the size of the body, `upstream_status` that of
-    the upstream's answer, `released_at` when the request was forwarded (seconds since the epoch), `seconds`
-    the time that stages took. `noted` is set once the gateway records the use of the key, `logged` once the request has
-    its line.
+    The others are for the log: `path` is the template of the gateway's own path, `caller` sent the request, `received`
+    is the size of the body, `upstream_status` that of the upstream's answer, `released_at` when the request was
+    forwarded (seconds since the epoch), `seconds` the time that stages took. `noted` is set once the gateway records
+    the use of the key, `logged` once the request has its line.
     """
 
     request_id: str
@@ -49,6 +49,7 @@ class FlowState:
     secrets: frozenset[bytes] = field(default=frozenset(), repr=False)
     answer: bytes | None = field(default=None, repr=False)
     guard: dict[str, Any] | None = None
+    path: str | None = None
     shown: http.HTTPFlow | None = field(default=None, repr=False)
     receipt: ReceiptRef | None = None
     late: bool = False

@@ -180,7 +180,7 @@ class Protect:
             # The length of the answer to GET (RFC 9110 section 8.6); mitmproxy would set that of the empty body.
             flow.response.headers["content-length"] = length
         self._review.native(flow, state, answered)
-        state.receipt, state.guard = answered.receipt, answered.guard
+        state.receipt, state.guard, state.path = answered.receipt, answered.guard, answered.route
         code = code_of(flow.response)
         withheld = state.guard is not None and state.guard["action"] == "replace"
         outcome = "guarded" if withheld else "answered"

@@ -80,6 +80,7 @@ class RequestLog:
                 "client": client_address(flow.client_conn.peername, state.headers.fields, self.trusted),
                 "listener": state.listener.value,
                 "method": request.method if request.method in METHODS else "other",
+                "path": state.path,
                 "wire": state.wire.id if state.wire else None,
                 **_of_receipt(state.receipt_ref),
                 "upstream": self._upstream(state),

@@ -72,7 +72,7 @@ def test_a_protected_chat(served: Running, upstream: Upstream) -> None:
 @pytest.mark.parametrize(
     ("method", "path", "key", "body", "expected"),
     [
-        ("POST", "/v1/protect", True, {"text": CANARY}, {"outcome": "answered", "status": 200, "operation": "protect"}),
+        ("POST", "/v1/protect", True, {"text": CANARY}, {"outcome": "answered", "status": 200, "path": "/v1/protect"}),
         (
             "POST",
             "/v1/chat/completions",
@@ -84,7 +84,7 @@ def test_a_protected_chat(served: Running, upstream: Upstream) -> None:
         ("POST", "/v1/protect", False, {"text": CANARY}, {"outcome": "refused", "code": "unauthorized"}),
         ("POST", "/v1/chat/completions", False, CHAT, {"outcome": "refused", "code": "unauthorized", "status": 401}),
         ("POST", "/canary-4711", True, CHAT, {"outcome": "refused", "status": 404}),
-        ("GET", "/healthz", False, None, {"outcome": "answered", "status": 200}),
+        ("GET", "/healthz", False, None, {"outcome": "answered", "path": "/healthz"}),
     ],
 )
 def test_calls_of_the_gateway_itself(

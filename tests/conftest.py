@@ -4,6 +4,7 @@ import gc
 import json
 import os
 import sys
+import warnings
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,11 @@ from hypothesis import settings
 # Tests do not depend on the speed of a machine; benchmarks/ measures it.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+# mitmproxy and what it brings along use deprecated names of others while they are imported.
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)
+    import mitmproxy.tools.web.master  # noqa: F401
 
 # The developer's own settings would change what is tested, and what is started by tests.
 for _variable in [name for name in os.environ if name.startswith("SVC_")]:

@@ -211,7 +211,8 @@ class Review:
     def _add(self, view: View, added: http.HTTPFlow) -> None:
         view.add([added])
         while view.store_count() > self._limit:
-            oldest = next((known for known in view._store.values() if not known.intercepted), None)
+            # A request that was just released is live until its task has noticed; to remove it would stop it.
+            oldest = next((each for each in view._store.values() if not (each.intercepted or each.live)), None)
             if oldest is None:
                 return
             view.remove([oldest])

@@ -44,6 +44,14 @@ async def test_the_oldest_go_first_but_for_those_that_are_held() -> None:
         assert [flow.id for flow in view][:2] == [held.id, third.id]
         assert view.get_by_id(second.id) is None
         assert view.store_count() == 3
+        # Released by an operator, but its task has not noticed yet.
+        held.resume()
+        refuse(review, tflow.tflow(req=tflow.treq(timestamp_start=10, timestamp_end=10)))
+        assert view.get_by_id(held.id) is held
+        assert held.error is None
+        assert not review.is_held(held)
+        refuse(review, tflow.tflow(req=tflow.treq(timestamp_start=11, timestamp_end=11)))
+        assert view.get_by_id(held.id) is None
 
 
 async def test_without_a_list_or_mitmweb_nothing_is_done_for_one() -> None:

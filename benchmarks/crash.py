@@ -55,25 +55,30 @@ def launch(arguments: Sequence[str], environment: Mapping[str, str], log: Path) 
 
 
 class Gateway:
-    """A gateway on one folder and the same ports, which is started again and again."""
+    """A gateway on one folder and the same ports, which is started again and again.
 
-    def __init__(self, folder: Path, upstream: int, start: Launch) -> None:
+    `more` are further settings in TOML, and `arguments` further options of `serve`.
+    """
+
+    def __init__(
+        self, folder: Path, upstream: int, start: Launch, more: str = "", arguments: Sequence[str] = ("--no-web",)
+    ) -> None:
         self.data = folder / "data"
         self.port, self.proxy_port = free_port(), free_port()
         self.origin = f"http://127.0.0.1:{upstream}"
         self._log = folder / "gateway.log"
         self._start = start
-        config = folder / "gateway.toml"
+        self.config = config = folder / "gateway.toml"
         config.write_text(
-            'detection = "patterns"\nstreaming = true\nsearch_processes = 0\n'
+            f'{more}detection = "patterns"\nstreaming = true\nsearch_processes = 0\n'
             f'[upstreams.gpt]\nbase_url = "{self.origin}/v1"\n'
             f'[upstreams.claude]\nwire = "anthropic"\nbase_url = "{self.origin}"\n'
             f'[upstreams.google]\nwire = "gemini"\nbase_url = "{self.origin}"\n'
         )
         self.folders = ("--data-dir", str(self.data), "--certs-dir", str(folder / "certs"))
-        arguments = ["serve", "--no-web", "--config", str(config), *self.folders]
-        arguments += ["--intercept", f"127.0.0.1:{upstream}"]
-        self._arguments = [*arguments, "--gateway-port", str(self.port), "--proxy-port", str(self.proxy_port)]
+        given = ["serve", *arguments, "--config", str(config), *self.folders]
+        given += ["--intercept", f"127.0.0.1:{upstream}"]
+        self._arguments = [*given, "--gateway-port", str(self.port), "--proxy-port", str(self.proxy_port)]
         clean = {name: value for name, value in os.environ.items() if not name.startswith("SVC_")}
         self._environment = clean | {"SVC_API_KEY": KEY}
         self._process: Program | None = None
@@ -82,6 +87,11 @@ class Gateway:
         self._log.touch()
         self._process = self._start(self._arguments, self._environment, self._log)
         return self._process
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
 
     @property
     def _has_ended(self) -> bool:
@@ -98,8 +108,7 @@ class Gateway:
 
     async def kill(self, which: str) -> None:
         """Ends `both` of its processes, the `listeners` or the `gateway`, and waits until none is left."""
-        assert self._process is not None
-        pid, *below = processes(self._process.pid)
+        pid, *below = processes(self.pid)
         for target in {"both": [pid, *below], "listeners": [pid], "gateway": below or [pid]}[which]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(target, signal.SIGKILL)

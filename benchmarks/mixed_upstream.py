@@ -34,7 +34,7 @@ class MixedUpstream:
         """Paths of requests that held something private."""
         self.port = 0
         self._rng = random.Random(seed)
-        self._faults = faults
+        self.faults = faults
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator["MixedUpstream"]:
@@ -65,7 +65,7 @@ class MixedUpstream:
 
     async def _answer(self, path: str, body: bytes, writer: asyncio.StreamWriter) -> bool:
         """Answers a request. Returns whether the connection stays open."""
-        fault = self._rng.random() < self._faults and self._rng.choice(["late", "error", "garbage", "broken"])
+        fault = self._rng.random() < self.faults and self._rng.choice(["late", "error", "garbage", "broken"])
         if fault == "late":
             await asyncio.sleep(0.5)
         if fault in {"error", "garbage"}:

@@ -2,6 +2,7 @@
 
     python -m benchmarks.proxy [--seconds 6] [--connections 1,16] [--sizes 1,10,100] [--json FILE]
     python -m benchmarks.proxy --only gateway --other ../before --one-process    # two checkouts, and one process
+    python -m benchmarks.proxy --only gateway --without-log    # what the log and the metrics cost
 
 The client is wrk. Every request holds a new text, so nothing is answered from memory; receipts are durable before
 anything is sent. The ratio to bare mitmproxy in reverse mode is the figure to compare: it cancels out the machine. The
@@ -39,8 +40,20 @@ RESTS = 4.0
 _SLICE = 2
 """Seconds for which a target is measured before the next one."""
 BARE, OTHER, ONE_PROCESS = "bare mitmproxy", "other checkout", "gateway in one process"
+WITHOUT_LOG = "gateway without log and metrics"
 # Where a process cannot be forked, `serve` runs everything in one.
 _WITHOUT_FORK = "import os, sys; del os.fork; from run_proxy import main; sys.exit(main(sys.argv[1:]))"
+
+# In the process of the listeners, which is the parent of the other.
+_LOGLESS = """
+import os, sys
+from importlib import import_module
+def omit():
+    import_module("addons.request_log").RequestLog._write = lambda *_: None
+os.register_at_fork(after_in_parent=omit)
+from run_proxy import main
+sys.exit(main(sys.argv[1:]))
+"""
 
 
 def free_port() -> int:
@@ -164,10 +177,14 @@ async def _run(options: argparse.Namespace) -> dict[str, object]:
             ports = (free_port(), free_port())
             programs[OTHER] = serve("other", "run_proxy.py", ports=ports, checkout=options.other)
             wanted.append(Target(OTHER, ports[0], key=KEY, pid=programs[OTHER].pid))
-        if options.one_process:
-            ports = (free_port(), free_port())
-            programs[ONE_PROCESS] = serve("one-process", "-c", _WITHOUT_FORK, ports=ports)
-            wanted.append(Target(ONE_PROCESS, ports[0], key=KEY, pid=programs[ONE_PROCESS].pid))
+        for variant, asked, code in (
+            (ONE_PROCESS, options.one_process, _WITHOUT_FORK),
+            (WITHOUT_LOG, options.without_log, _LOGLESS),
+        ):
+            if asked:
+                ports = (free_port(), free_port())
+                programs[variant] = serve(variant.replace(" ", "-"), "-c", code, ports=ports)
+                wanted.append(Target(variant, ports[0], key=KEY, pid=programs[variant].pid))
         cells = await _table(wanted, options, folder)
         turns = await _turns(targets[2], options)
         await asyncio.sleep(RESTS)
@@ -248,6 +265,7 @@ def main() -> None:
     )
     parser.add_argument("--other", type=Path, metavar="FOLDER", help="another checkout of the gateway, measured beside")
     parser.add_argument("--one-process", action="store_true", help="the gateway without its second process, as well")
+    parser.add_argument("--without-log", action="store_true", help="the gateway without log lines and metrics, as well")
     parser.add_argument("--json", type=Path, help="write the figures there, too")
     options = parser.parse_args()
     check_wrk()

@@ -20,11 +20,11 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import mean
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from unittest import mock
 
 from rich.console import Console
@@ -45,6 +45,7 @@ from gateway.store import open_store
 _MOST_GROWTH = {"memory_mb": 1.1, "files": 1.2, "threads": 1.1}
 # A run that is shorter than that says nothing about growth.
 _TELLING_MINUTES = 5.0
+PROVIDER_KEY = "key-of-the-provider"
 _COMMANDS_SECONDS = 20.0
 _OLD_RECEIPTS = 20_000
 # Processes look for changes of the keys every second.
@@ -85,29 +86,43 @@ class Soak:
         self.commands: Counter[str] = Counter()
         self.faults: list[str] = []
         self.samples: list[Sample] = []
+        self._old = _OLD_RECEIPTS
 
-    async def run(self, pid: int) -> None:
-        """Sends traffic for as long as asked."""
-        work = [self._load(f"{self._options.seed} {number}") for number in range(self._options.clients)]
-        tasks = [asyncio.create_task(each) for each in (*work, self._command(), self._watch(pid))]
-        done, _ = await asyncio.wait(tasks, timeout=self._options.minutes * 60, return_when="FIRST_EXCEPTION")
+    def client(self, port: int, key: str, origin: str = "") -> Client:
+        """Makes a client of a listener."""
+        return Client(port, key, origin)
+
+    async def run(self, course: Coroutine[Any, Any, None] | None = None) -> None:
+        """Sends traffic for as long as asked, or until the `course` of events has ended."""
+        end = asyncio.create_task(course or asyncio.sleep(self._options.minutes * 60))
+        tasks = [end, *map(asyncio.create_task, self.work())]
+        done, _ = await asyncio.wait(tasks, return_when="FIRST_COMPLETED")
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         for task in done:
             task.result()
 
-    async def _watch(self, pid: int) -> None:
+    def work(self) -> list[Coroutine[Any, Any, None]]:
+        """Returns what goes on all the time."""
+        loads = (self._load(f"{self._options.seed} {number}") for number in range(self._options.clients))
+        return [*loads, self._command(), self._watch()]
+
+    def fault(self, text: str) -> None:
+        """Notes something that was wrong."""
+        self.faults.append(text)
+
+    async def _watch(self) -> None:
         while True:
-            found = await asyncio.to_thread(sample, pid)
+            found = await asyncio.to_thread(sample, self._gateway.pid)
             if found is not None:
                 self.samples.append(found)
             await asyncio.sleep(1)
 
     async def _load(self, seed: str) -> None:
         rng, gateway = random.Random(seed), self._gateway
-        client = Client(gateway.port, KEY)
-        proxied = Client(gateway.proxy_port, "key-of-the-provider", gateway.origin)
+        client = self.client(gateway.port, KEY)
+        proxied = self.client(gateway.proxy_port, PROVIDER_KEY, gateway.origin)
         pause = self._options.clients / self._options.rate
         try:
             while True:
@@ -125,7 +140,7 @@ class Soak:
                     answer = await through.send(malformed(rng))
                     self.malformed[answer.status] += 1
                     if answer.complete and not 400 <= answer.status < 500:
-                        self.faults.append(f"a malformed request was answered with {answer.status}")
+                        self.fault(f"a malformed request was answered with {answer.status}")
                 await asyncio.sleep(max(0.0, due - time.monotonic()))
         finally:
             client.close()
@@ -140,37 +155,40 @@ class Soak:
             again = native("reconstruct", {"text": protected.json["protected_text"], "session": session})
             opened = await client.send(again)
             if opened.status == 200 and opened.json["text"] != source:
-                self.faults.append("a session does not give back its text")
+                self.fault("a session does not give back its text")
         elif protected.complete:
-            self.faults.append(f"/v1/protect was answered with {protected.status}")
+            self.fault(f"/v1/protect was answered with {protected.status}")
         if rng.random() < 0.05:
             rules = {"PERSON": {"action": rng.choice(("mask", "placeholder", "redact"))}}
             policy = {"id": f"soak-{rng.randrange(5)}", "title": "Soak", "rules": rules}
             self.promises.created(await client.send(native("policies", policy)))
 
     async def _command(self) -> None:
-        """Has commands work beside the gateway, and tries what they did to a key."""
-        today, old = datetime.now(UTC).date().isoformat(), _OLD_RECEIPTS
         while True:
             await asyncio.sleep(min(_COMMANDS_SECONDS, self._options.minutes * 20))
-            made = json.loads(await self._proxy("keys", "create", "soak", "--json"))
-            statuses = [await self._status(made["key"])]
-            turned = json.loads(await self._proxy("keys", "rotate", made["key_id"], "--overlap", "0h", "--json"))
-            await asyncio.sleep(_NOTICED_SECONDS)
-            statuses += [await self._status(made["key"]), await self._status(turned["key"])]
-            await self._proxy("keys", "revoke", made["key_id"])
-            await asyncio.sleep(_NOTICED_SECONDS)
-            statuses.append(await self._status(turned["key"]))
-            if statuses != [200, 401, 200, 401]:
-                self.faults.append(f"a key that was made, rotated and revoked gave {statuses}")
-            await self._proxy("keys", "rotate", "--signing", "--json")
-            pruned = json.loads(await self._proxy("receipts", "prune", "--before", today, "--json"))
-            if pruned["deleted"] != old:
-                self.faults.append(f"{pruned['deleted']} receipts of {old} were deleted")
-            old = 0
+            await self.use_commands()
+
+    async def use_commands(self) -> None:
+        """Has commands work beside the gateway, and tries what they did to a key."""
+        made = json.loads(await self._proxy("keys", "create", "soak", "--json"))
+        statuses = [await self._status(made["key"])]
+        turned = json.loads(await self._proxy("keys", "rotate", made["key_id"], "--overlap", "0h", "--json"))
+        await asyncio.sleep(_NOTICED_SECONDS)
+        statuses += [await self._status(made["key"]), await self._status(turned["key"])]
+        await self._proxy("keys", "revoke", made["key_id"])
+        await asyncio.sleep(_NOTICED_SECONDS)
+        statuses.append(await self._status(turned["key"]))
+        if statuses != [200, 401, 200, 401]:
+            self.fault(f"a key that was made, rotated and revoked gave {statuses}")
+        await self._proxy("keys", "rotate", "--signing", "--json")
+        today = datetime.now(UTC).date().isoformat()
+        pruned = json.loads(await self._proxy("receipts", "prune", "--before", today, "--json"))
+        if pruned["deleted"] != self._old:
+            self.fault(f"{pruned['deleted']} receipts of {self._old} were deleted")
+        self._old = 0
 
     async def _status(self, key: str) -> int:
-        client = Client(self._gateway.port, key)
+        client = self.client(self._gateway.port, key)
         answer = await client.send(native("analyze", {"text": sentence(self._rng)}))
         client.close()
         return answer.status
@@ -233,10 +251,10 @@ async def run(options: argparse.Namespace, folder: Path, start: Launch) -> list[
     async with MixedUpstream(options.seed).running() as upstream:
         gateway = Gateway(folder, upstream.port, start)
         await asyncio.to_thread(write_old_receipts, gateway.data)
-        process = gateway.start()
+        gateway.start()
         await gateway.ready()
         soak = Soak(gateway, options)
-        await soak.run(process.pid)
+        await soak.run()
         faults = [*soak.faults, *await broken_promises(gateway.data, gateway.port, soak.promises, upstream)]
         await gateway.stop()
     faults += verified_log(gateway.data)

@@ -17,7 +17,7 @@ from mitmproxy import exceptions, http
 from addons.flow_state import FlowStates
 from addons.forwarding import was_sent
 from addons.mitm_errors import answer_with
-from gateway.errors import GatewayError, InternalError
+from gateway.errors import GatewayError, InternalError, Unavailable
 from gateway.exchange.messages import Gateway
 from gateway.ids import new_request_id
 from gateway.receipts.drafts import outcome_of
@@ -107,7 +107,7 @@ def fail_closed(hook: Hook) -> Callable[[Any, http.HTTPFlow], Awaitable[None]]:
 def _unexpected(error: BaseException) -> GatewayError:
     if isinstance(error, asyncio.CancelledError):
         # The program is ending; this is no failure.
-        return InternalError("The gateway is stopping; nothing was sent.")
+        return Unavailable("The gateway is stopping; nothing was sent.", code="stopping", retry_after=1)
     # The message of an exception may hold private text; its type and location do not.
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:

@@ -7,14 +7,17 @@ body as if a client had sent it; only then does it replace the body of the serve
 import asyncio
 import logging
 from collections.abc import Awaitable, Sequence
+from contextlib import nullcontext
 from time import time
 
 from mitmproxy import command, exceptions, http
-from mitmproxy.flow import Flow
+from mitmproxy.flow import Error, Flow
 
 from addons.fail_closed import Refusals, fail_closed
 from addons.flow_state import FlowState, FlowStates
+from addons.metered_reader import ClientGone
 from addons.operator_view import Review
+from addons.patches.connection_limits import Clients
 from addons.patches.mitmweb_operators import editor_of
 from gateway.errors import EditRefused, Forbidden, GatewayError
 from gateway.exchange.messages import Gateway
@@ -28,7 +31,16 @@ _log = logging.getLogger(__name__)
 class OperatorHold:
     """The addon. Leaves requests that are not held unchanged. `limit` is the largest body, in bytes."""
 
-    def __init__(self, gateway: Gateway, states: FlowStates, review: Review, refusals: Refusals, limit: int) -> None:
+    def __init__(
+        self,
+        gateway: Gateway,
+        states: FlowStates,
+        review: Review,
+        refusals: Refusals,
+        clients: Clients,
+        limit: int,
+    ) -> None:
+        self._clients = clients
         self._gateway = gateway
         self._states = states
         self._review = review
@@ -50,9 +62,16 @@ class OperatorHold:
         if state is None or state.shown is None:
             return
         self._review.hold(state.shown)
-        with state.timed("held"):
-            while self._review.is_held(state.shown):  # noqa: ASYNC110 - there is no event to wait for
-                await asyncio.sleep(_POLL_SECONDS)
+        client = self._clients.of(flow.client_conn)
+        try:
+            with state.timed("held"), client.until_closed() if client is not None else nullcontext():
+                while self._review.is_held(state.shown):  # noqa: ASYNC110 - there is no event to wait for
+                    await asyncio.sleep(_POLL_SECONDS)
+        except ClientGone:
+            # mitmproxy reports the flow as broken off, which ends it in log, record and list.
+            self._review.let_go(state.shown)
+            flow.error = Error(Error.KILLED_MESSAGE)
+            raise exceptions.AddonHalt from None
         state.released_at = time()
         if state.shown.intercepted or state.shown.error is not None:
             raise Forbidden("An operator stopped this request; nothing was sent.", code="stopped_by_operator")

@@ -142,6 +142,12 @@ class Review:
         held.intercept()
         self._update(held)
 
+    def let_go(self, held: http.HTTPFlow) -> None:
+        """Shows that a request is no longer held, as its client has gone."""
+        held.resume()
+        held.live = False
+        self._update(held)
+
     def is_held(self, held: http.HTTPFlow) -> bool:
         """Tells whether an operator still has to decide. Deleting a request from the list stops it.
 

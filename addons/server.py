@@ -140,7 +140,7 @@ async def serve(loaded: Settings, end: socket.socket | None, load: Callable[[], 
                     [
                         unprotected,
                         outbound,
-                        OperatorHold(gateway, states, review, refusals, settings.body_limit_bytes),
+                        OperatorHold(gateway, states, review, refusals, clients, settings.body_limit_bytes),
                         UpstreamTimeouts(states),
                         delivery,
                         log,

@@ -122,7 +122,7 @@ async def test_a_cancellation_ends_the_flow_and_propagates(hook: str) -> None:
     flow = flow_of(hook)
     with pytest.raises(asyncio.CancelledError):
         await trigger(hook, flow, Faulty(asyncio.CancelledError()))
-    assert_ended(flow, 500, "internal_error")
+    assert_ended(flow, 503, "stopping")
 
 
 @pytest.mark.parametrize("hook", HOOKS)

@@ -11,6 +11,7 @@ from addons import operator_actions
 from addons.flow_copies import flow_copy
 from addons.flow_state import FlowState, FlowStates
 from addons.operator_actions import NoReplay, OperatorHold
+from addons.patches.connection_limits import Clients
 from gateway.errors import GatewayError
 from gateway.exchange.messages import ForwardedRequest, Listener
 from gateway.models import ReceiptRef
@@ -37,7 +38,7 @@ class Held:
         self.operators: list[str] = []
         review: Any = SimpleNamespace(hold=lambda _: None, is_held=lambda _: False, edited=lambda *_: None)
         refusals: Any = SimpleNamespace(shape=self._shape)
-        self.addon = OperatorHold(SimpleNamespace(edit=self._edit), states, review, refusals, 100)
+        self.addon = OperatorHold(SimpleNamespace(edit=self._edit), states, review, refusals, Clients(), 100)
 
     def _shape(self, flow: http.HTTPFlow, error: GatewayError) -> None:
         self.errors.append(error.code)

@@ -47,7 +47,7 @@ async def test_the_oldest_go_first_but_for_those_that_are_held() -> None:
         # Released by an operator, but its task has not noticed yet.
         held.resume()
         refuse(review, tflow.tflow(req=tflow.treq(timestamp_start=10, timestamp_end=10)))
-        assert view.get_by_id(held.id) is held
+        assert view.get_by_id(held.id) is not None
         assert held.error is None
         assert not review.is_held(held)
         refuse(review, tflow.tflow(req=tflow.treq(timestamp_start=11, timestamp_end=11)))

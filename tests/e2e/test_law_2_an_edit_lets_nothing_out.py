@@ -1,6 +1,7 @@
 """An operator holds a request back in mitmweb, edits it and releases it: the receipt describes the request as sent."""
 
 import json
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -280,6 +281,24 @@ def test_an_operator_stops_a_request(held: Held, running: Running, way: str) -> 
     assert not held.upstream.recorded
     outcome = receipt(running, answer.headers["x-svc-request-id"])["outcome"]
     assert (outcome["outcome"], outcome["code"]) == ("refused", "stopped_by_operator")
+
+
+def test_a_client_that_leaves_ends_what_is_held(running: Running, upstream: Upstream) -> None:
+    with operator(running) as web, holding(web), running.client() as client:
+        web.post("/clear")
+        with pytest.raises(httpx.ReadTimeout):
+            client.post("/v1/chat/completions", json=BODY, timeout=2)
+        client.close()
+
+        def broken_off() -> Flow | None:
+            (flow,) = web.get("/flows").json()
+            return flow if flow.get("error") and not flow["intercepted"] else None
+
+        flow = wait_for(broken_off)
+    request_id = re.search(r"req_[0-9a-f]+", flow["comment"])
+    assert request_id is not None
+    assert receipt(running, request_id[0])["outcome"]["outcome"] == "cancelled"
+    assert not upstream.recorded
 
 
 @at_the_gateway

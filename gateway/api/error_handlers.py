@@ -10,6 +10,7 @@ from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute, Route
 
+from gateway.api.query_parameters import target_of
 from gateway.errors import (
     BadRequest,
     GatewayError,
@@ -42,7 +43,7 @@ def add_error_handlers(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
         if not hasattr(request.state, "request_id"):
             # No route has seen the request, and so none has recorded the use of the key.
             container = request.app.state.container
-            who = container.callers.audited(request.headers.raw, request.url.query)
+            who = container.callers.audited(request.headers.raw, target_of(request))
             container.key_audit.note(who, "other", refusal.code, current_request_id())
         response = error_response(refusal, request)
         if isinstance(refusal, MethodNotAllowed):
@@ -94,7 +95,7 @@ def _authentication_error(request: Request) -> GatewayError | None:
         return None
     callers = request.app.state.container.callers
     try:
-        callers.authenticate(request.headers.raw, request.url.query)
+        callers.authenticate(request.headers.raw, target_of(request))
     except GatewayError as refusal:
         return refusal
     return None

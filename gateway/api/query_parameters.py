@@ -3,7 +3,7 @@
 import re
 from typing import Annotated, get_origin
 
-from fastapi import Query
+from fastapi import Query, Request
 from fastapi.dependencies.models import Dependant
 from pydantic import BaseModel, BeforeValidator
 
@@ -54,3 +54,8 @@ def parameters_of(dependant: Dependant) -> dict[str, bool]:
         else:
             names[field.alias] = False
     return names
+
+
+def target_of(request: Request) -> str:
+    """Returns the path and the query."""
+    return f"{request.url.path}?{request.url.query}"

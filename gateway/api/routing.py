@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.api.error_handlers import is_identifier
-from gateway.api.query_parameters import parameters_of
+from gateway.api.query_parameters import parameters_of, target_of
 from gateway.api.schemas.operations import SCOPE
 from gateway.auth.key_permissions import check_scope
 from gateway.container import Container
@@ -118,20 +118,20 @@ class NativeRoute(APIRoute):
                     outcome = _code(error)
                 # The routes of calls with text, whose refusals are recorded, have the names of their operations.
                 if self.name in OPERATIONS:
-                    identify = partial(container.callers.identify, request.headers.raw, request.url.query)
+                    identify = partial(container.callers.identify, request.headers.raw, target_of(request))
                     request_id = request.state.request_id
                     request.state.receipt = await container.records.refused(
                         error, request_id, self.name, identify, code=outcome, wire=wire_id
                     )
                 raise
             finally:
-                who = container.callers.audited(request.headers.raw, request.url.query)
+                who = container.callers.audited(request.headers.raw, target_of(request))
                 container.key_audit.note(who, wire_id or self.name, outcome, request.state.request_id)
 
         async def strict(request: Request, container: Container) -> Response:
             # The dispatcher in this process may have authenticated already. The rate limit counts a request once.
             caller = getattr(request.state, "caller", None) or container.callers.authenticate(
-                request.headers.raw, request.url.query
+                request.headers.raw, target_of(request)
             )
             if needed is not None:
                 check_scope(caller, KeyScope(needed))

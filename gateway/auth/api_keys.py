@@ -141,6 +141,8 @@ class KeyRing:
         """
         if not (0 < len(label) <= _LONGEST_LABEL and label.isprintable()):
             raise Unprocessable(f"A label has 1 to {_LONGEST_LABEL} printable characters.", param="label")
+        if _PREFIX in label:
+            raise Unprocessable("A label shows in the log, so it cannot be a key.", param="label")
         secret = _PREFIX + token_urlsafe(32)
         show(secret)
         now = _now()

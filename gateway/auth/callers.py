@@ -17,6 +17,8 @@ from gateway.http.types import Field
 from gateway.models import Caller, Scope
 
 _OWN_KEY = b"x-svc-key"
+# Paths of clients that may send their key in the query. Elsewhere, `key` is a parameter of its own.
+_GEMINI = "/v1beta/"
 
 
 class Callers:
@@ -41,12 +43,12 @@ class Callers:
         self._digest_key = digest_key
         self._credentials = credentials
 
-    def authenticate(self, fields: Iterable[Field], query: str = "") -> Caller:
+    def authenticate(self, fields: Iterable[Field], path: str = "") -> Caller:
         """Identifies the caller and counts the request against the key's rate and quotas.
 
         Raises Unauthorized, and TooManyRequests beyond the rate or a quota.
         """
-        caller = self.identify(fields, query)
+        caller = self.identify(fields, path)
         self._count(caller)
         return caller
 
@@ -54,21 +56,21 @@ class Callers:
         self._limits.check(caller.key_id)
         self._quotas.charge(caller, requests=1)
 
-    def identify(self, fields: Iterable[Field], query: str = "") -> Caller:
+    def identify(self, fields: Iterable[Field], path: str = "") -> Caller:
         """Identifies the caller by its gateway key, without counting the request.
 
         The key is in `X-SVC-Key`, else where a provider's client puts its own: `Authorization: Bearer`, `x-api-key`,
-        `api-key`, `x-goog-api-key` or the query's `key`. Raises Unauthorized.
+        `api-key`, `x-goog-api-key`, or the query's `key` in `path` where that is one of Gemini's. Raises Unauthorized.
         """
         given = {name.lower(): value for name, value in fields}
-        secret = _gateway_key(given, query)
+        secret = _gateway_key(given, path)
         if not secret:
             raise Unauthorized("Send a gateway key as `Authorization: Bearer …`, `X-SVC-Key` or your client's API key.")
         caller = self._keys.authenticate(secret)
         credential = self._credential(given) if _OWN_KEY in given else ""
         return replace(caller, credential=credential) if credential else caller
 
-    def audited(self, fields: Iterable[Field], query: str = "", *, proxied: bool = False) -> tuple[str | None, str]:
+    def audited(self, fields: Iterable[Field], path: str = "", *, proxied: bool = False) -> tuple[str | None, str]:
         """Returns the id of the key that a call was sent with, and the digest of the provider's credential.
 
         The id is None without a key, and empty if it is not valid. That of a proxy client without a gateway key is of
@@ -79,7 +81,7 @@ class Callers:
         credential = self._credential(given) if proxied or secret else ""
         if proxied and not secret:
             return ("" if self._key_search.in_fields(given.items()) else self._proxy_id(given)), credential
-        secret = secret or _gateway_key(given, query)
+        secret = secret or _gateway_key(given, path)
         return (self._keys.key_id(secret) if secret else None), credential
 
     def _credential(self, given: Mapping[bytes, bytes]) -> str:
@@ -138,14 +140,17 @@ class Callers:
             raise BadRequest("A gateway key was sent in a header that goes to the upstream; send it as `X-SVC-Key`.")
 
 
-def _gateway_key(given: Mapping[bytes, bytes], query: str) -> str:
-    """Returns the gateway key of a call; empty without one."""
+def _gateway_key(given: Mapping[bytes, bytes], path: str) -> str:
+    """Returns the gateway key of a call; empty without one. `path` includes the query."""
     if _OWN_KEY in given:
         return _shown(given[_OWN_KEY])
     scheme, _, value = given.get(b"authorization", b"").partition(b" ")
     found = [value.strip() if scheme.lower() == b"bearer" else b""]
     found += [given.get(name, b"") for name in (b"x-api-key", b"api-key", b"x-goog-api-key")]
-    return _shown(next(filter(None, [*found, *take_keys(query)[1]]), b""))
+    place, _, query = path.partition("?")
+    if place.startswith(_GEMINI):
+        found += take_keys(query)[1]
+    return _shown(next(filter(None, found), b""))
 
 
 def _shown(value: bytes) -> str:

@@ -61,7 +61,7 @@ class Admission:
         """Returns the caller without counting the call. Raises GatewayError."""
         if call.listener is Listener.PROXY:
             return self._callers.identify_proxied(call.path, call.fields)
-        return self._callers.identify(call.fields, call.path.partition("?")[2])
+        return self._callers.identify(call.fields, call.path)
 
     def admit(self, call: Call) -> Exchange | NativeResponse | None:
         """Returns the exchange of a call, or the answer to one that is dropped; None if it is for the gateway itself.
@@ -85,8 +85,8 @@ class Admission:
         return self._admit_other(call, path)
 
     def _admit_chat(self, call: Call, wire: Wire) -> Exchange:
-        path, _, query = call.path.partition("?")
-        caller = self._callers.authenticate(call.fields, query)
+        path = call.path.partition("?")[0]
+        caller = self._callers.authenticate(call.fields, call.path)
         check_scope(caller, Scope.CHAT)
         if call.method != "GET":
             check_media_type(_header(call, b"content-type"))

@@ -21,7 +21,8 @@ _INSTANT = re.compile(
 )
 _TIME = "must be a time such as 2026-01-31T08:00:00Z, a day such as 2026-01-31, or an age such as 2h or 30d"
 
-_KEY = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]{1,128}")
+# Not a key itself, which would show in the address or in the list of processes, and be repeated.
+_KEY = re.compile(r"(?!.*svck_)[^\x00-\x1f\x7f\ud800-\udfff]{1,128}")
 _POLICY = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _TYPE = re.compile(r"[A-Z0-9_]{1,64}")
 _NO_TYPE = "must be the name of an entity type, such as EMAIL_ADDRESS"
@@ -33,7 +34,7 @@ def _any(words: frozenset[str]) -> tuple[Callable[[str], object], str]:
 
 # The check of each value of a member, and the refusal.
 _CHECKS: Mapping[str, tuple[Callable[[str], object], str]] = {
-    "key": (_KEY.fullmatch, "must be the id or the label of a key, or the digest of a credential"),
+    "key": (_KEY.fullmatch, "must be the id or the label of a key, or the digest of a credential, and no key itself"),
     "policy": (_POLICY.fullmatch, "must be the id of a policy"),
     "type": (_TYPE.fullmatch, _NO_TYPE),
     "outcome": _any(OUTCOMES),

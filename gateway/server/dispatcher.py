@@ -151,8 +151,7 @@ class Dispatcher:
         if caller is not None:
             who = caller.key_id, caller.credential
         else:
-            query = call.path.partition("?")[2]
-            who = self._callers.audited(call.fields, query, proxied=call.listener is Listener.PROXY)
+            who = self._callers.audited(call.fields, call.path, proxied=call.listener is Listener.PROXY)
         self._audit.note(who, call.wire or "other", outcome, call.request_id)
 
     async def _record_refused(self, call: Call, error: Exception | asyncio.CancelledError) -> None:

@@ -164,8 +164,8 @@ async def test_no_secret_is_in_the_files_a_repr_or_the_log(
     assert secret.removeprefix("svck_").encode() not in files
 
 
-@pytest.mark.parametrize("label", ["", "x" * 65, "two\nlines", "bell\x07", "\ud800"])
-async def test_a_label_is_short_and_printable(ring: KeyRing, label: str) -> None:
+@pytest.mark.parametrize("label", ["", "x" * 65, "two\nlines", "bell\x07", "\ud800", "svck_" + "x" * 30])
+async def test_a_label_is_short_printable_and_no_key(ring: KeyRing, label: str) -> None:
     with pytest.raises(Unprocessable) as refused:
         await ring.create(label, Scope.CLIENT)
     assert refused.value.param == "label"

@@ -72,7 +72,9 @@ async def test_a_call_has_the_id_of_its_key(ring: KeyRing, callers: Callers) -> 
     secret, record = await ring.create("laptop", Scope.CLIENT)
     digest = CredentialDigests(b"k" * 32).digest(b"of-the-provider")
     assert callers.audited(bearer(secret)) == (record.key_id, "")
-    assert callers.audited([], f"key={secret}") == (record.key_id, "")
+    assert callers.audited([], f"/v1beta/models?key={secret}") == (record.key_id, "")
+    # Where `key` is a parameter of the call.
+    assert callers.audited([], f"/v1/usage?key={secret}") == (None, "")
     assert callers.audited(bearer("svck_wrong")) == ("", "")
     assert callers.audited(bearer("x" * 1000)) == ("", "")
     assert callers.audited([]) == (None, "")

@@ -72,6 +72,7 @@ def test_what_is_given_is_sought() -> None:
         ("key", ("",), "the id or the label"),
         ("key", ("\ud800",), "the id or the label"),
         ("key", ("a\nb",), "the id or the label"),
+        ("key", ("svck_" + "x" * 30,), "no key itself"),
         ("policy", ("Anna's",), "id of a policy"),
         ("type", ("person",), "entity type"),
         ("outcome", ("answered", "won"), "answered, cancelled"),

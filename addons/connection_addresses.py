@@ -19,6 +19,7 @@ from mitmproxy.proxy.server_hooks import ServerConnectionHookData
 from addons.fail_closed import fail_closed
 from addons.logs import RareWarning
 from addons.patches.outbound_tunnel import is_to_proxy
+from addons.request_log import RequestLog
 from gateway.config.private_destinations import Address, PermittedDestinations, address_of, is_private
 from gateway.errors import GatewayError
 from gateway.http import types
@@ -36,8 +37,9 @@ type HostPort = tuple[str, int]
 class ConnectionAddresses:
     """The addon. `others` are the listeners besides those that mitmproxy reports."""
 
-    def __init__(self, others: Sequence[HostPort], permitted: PermittedDestinations) -> None:
+    def __init__(self, others: Sequence[HostPort], permitted: PermittedDestinations, log: RequestLog) -> None:
         self._others = others
+        self._log = log
         self.permitted = permitted
         self._asked: dict[str, HostPort] = {}
         self._refused = RareWarning(
@@ -55,7 +57,7 @@ class ConnectionAddresses:
     @fail_closed
     async def requestheaders(self, flow: http.HTTPFlow) -> None:
         """Checks what another proxy would be asked for: `server_connect` sees the address of that proxy alone."""
-        if isinstance(flow.client_conn.proxy_mode, UpstreamMode):
+        if isinstance(flow.client_conn.proxy_mode, UpstreamMode) and flow.error is None:
             await self._check(flow)
 
     async def _check(self, flow: http.HTTPFlow) -> None:
@@ -64,9 +66,10 @@ class ConnectionAddresses:
         if isinstance(found, Fault):
             raise found.error()
 
-    def refused(self, flow: http.HTTPFlow, _: GatewayError) -> None:
+    def refused(self, flow: http.HTTPFlow, error: GatewayError) -> None:
         """Ends the connection of a refused tunnel; called by `fail_closed`."""
         assert flow.response is not None
+        self._log.refused(flow, error)
         flow.response.headers["connection"] = "close"
 
     async def http_connect_upstream(self, flow: http.HTTPFlow) -> None:

@@ -109,7 +109,7 @@ class OutboundProxying:
     def _answer_failed(self, flow: http.HTTPFlow, fault: Fault | None) -> None:
         """Answers the client of a tunnel that cannot be opened. Without a fault, it has gone."""
         if fault is None:
-            self._log.broken(flow.client_conn, None)
+            self._log.broken(flow.client_conn)
             return
         request_id = new_request_id()
         flow.response = answer_with(fault.error(), request_id, "CONNECT")

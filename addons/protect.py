@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from functools import partial
 from time import time
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 from mitmproxy import exceptions, http
 from mitmproxy.flow import Error
@@ -32,7 +32,7 @@ from addons.streamed_answers import StreamedAnswer, is_stream, prepare_head
 from addons.upstream_faults import fault_of
 from gateway.auth.credentials import KeySearch, scrub_secrets, secrets_of
 from gateway.auth.query_key import is_google, with_key
-from gateway.errors import BadUpstream, GatewayError, NotFound, Unauthorized, Unavailable
+from gateway.errors import BadRequest, BadUpstream, GatewayError, NotFound, Unauthorized, Unavailable
 from gateway.exchange.messages import ForwardedRequest, Gateway, Listener, NativeResponse
 from gateway.exchange.streaming import AnswerStream
 from gateway.http.content_encoding import decode
@@ -83,6 +83,8 @@ class Protect:
         self._wires = Wires.discover()
         # Also those that were closed since.
         self._connections: WeakKeyDictionary[http.HTTPFlow, ClientState] = WeakKeyDictionary()
+        # Flows that mitmproxy itself refuses; it calls `error` next.
+        self._invalid: WeakSet[http.HTTPFlow] = WeakSet()
 
     @fail_closed
     async def requestheaders(self, flow: http.HTTPFlow) -> None:
@@ -91,9 +93,12 @@ class Protect:
             return
         request = flow.request
         listener = listener_of(flow.client_conn)
+        if flow.error is not None:
+            self._invalid.add(flow)
         if listener is Listener.PROXY and not self._is_intercepted(flow):
             # Plain HTTP to a host that is not intercepted: forwarded, and not shown to operators.
-            self._pass_through(request)
+            if flow.error is None:
+                self._pass_through(request)
             raise exceptions.AddonHalt
         target = (request.data.host, request.data.port, request.scheme)
         state = FlowState(new_request_id(), listener, request.headers, target)
@@ -108,7 +113,7 @@ class Protect:
         disarm(flow)
         if keys:
             state.headers = http.Headers(with_key(state.headers.fields, keys))
-        if expected_http_body_size(request) != 0:
+        if flow.error is None and expected_http_body_size(request) != 0:
             await self._heads.check(flow, state)
         raise exceptions.AddonHalt
 
@@ -317,22 +322,7 @@ class Protect:
         if state is None and not flow.live:
             return
         if state is None or not state.cleared:
-            # Nothing was forwarded, so there is no text to show.
-            flow.request.data.content = b""
-            client = self._connections.get(flow) or self._clients.of(flow.client_conn)
-            refusal = client.ended_by if client is not None else None
-            if state is not None:
-                if flow.response is None:
-                    answer_for(state.request_id, family=state.family)
-                    self._review.failed(flow, state)
-                if not state.noted:
-                    state.noted = True
-                    outcome = refusal.code if refusal is not None else "cancelled"
-                    self._gateway.note(state.call(flow, b"", editable=False), outcome)
-                    await self._name_caller(flow, state)
-                self._log.ended(flow, state, "cancelled" if refusal is None else "refused", refusal)
-            elif refusal is None and (client is None or client.refusal is None):
-                self._log.broken(flow.client_conn, fault_of(flow))
+            await self._end_early(flow, state)
             raise exceptions.AddonHalt
         fault = Fault.TIMED_OUT if state.late else fault_of(flow)
         error = self._reported(fault, state) if fault is not None else None
@@ -342,6 +332,32 @@ class Protect:
         self._log.ended(flow, state, outcome, error)
         answer_for(state.request_id, error, state.family)
         self._states.remove(flow)
+
+    async def _end_early(self, flow: http.HTTPFlow, state: FlowState | None) -> None:
+        """Logs a flow that failed before it was protected, or to a host that is not intercepted."""
+        # Nothing was forwarded, so there is no text to show.
+        flow.request.data.content = b""
+        client = self._connections.get(flow) or self._clients.of(flow.client_conn)
+        refusal = client.ended_by if client is not None else None
+        if flow in self._invalid:
+            refusal = BadRequest("The request could not be read.")
+        if state is not None:
+            if flow.response is None:
+                answer_for(state.request_id, family=state.family)
+                self._review.failed(flow, state)
+            if not state.noted:
+                state.noted = True
+                outcome = refusal.code if refusal is not None else "cancelled"
+                self._gateway.note(state.call(flow, b"", editable=False), outcome)
+                await self._name_caller(flow, state)
+            self._log.ended(flow, state, "cancelled" if refusal is None else "refused", refusal)
+        elif flow in self._invalid or (refusal is None and (client is None or client.refusal is None)):
+            fault = fault_of(flow)
+            error, request_id = refusal or (fault.error() if fault is not None else None), None
+            if error is not None and flow.response is None:
+                request_id = new_request_id()
+                answer_for(request_id, error)
+            self._log.broken(flow.client_conn, error, request_id)
 
     def _reported(self, fault: Fault, state: FlowState) -> GatewayError:
         """Logs a fault of the upstream. Returns the error for the client."""

@@ -46,7 +46,7 @@ class ProxyKey:
     @fail_closed
     async def requestheaders(self, flow: http.HTTPFlow) -> None:
         client, headers = flow.client_conn, flow.request.headers
-        if not flow.live or isinstance(client.proxy_mode, ReverseMode | LocalMode):
+        if not flow.live or flow.error is not None or isinstance(client.proxy_mode, ReverseMode | LocalMode):
             return
         key = self._keys.get(client) or await self._take(flow)
         if _OWN_KEY not in headers:

@@ -24,6 +24,7 @@ from gateway.http.client_address import client_address
 from gateway.http.methods import METHODS
 from gateway.http.upstream_failures import Fault
 from gateway.models import Caller, ReceiptRef
+from gateway.receipts.drafts import outcome_of
 
 _log = logging.getLogger("gateway.requests")
 
@@ -101,13 +102,17 @@ class RequestLog:
         method = "CONNECT" if flow.request.method == "CONNECT" else "other"
         self._write_short(flow.client_conn, "refused", error.code, error.status, request_id=request_id, method=method)
 
-    def broken(self, client: connection.Client, fault: Fault | None) -> None:
-        """Logs a request to a host that is not intercepted whose connection failed."""
-        if fault is None:
+    def broken(
+        self, client: connection.Client, error: GatewayError | None = None, request_id: str | None = None
+    ) -> None:
+        """Logs a request to a host that is not intercepted whose connection failed. Without an error, its client left.
+
+        If no answer has begun, the client got the error with this request id.
+        """
+        if error is None:
             self._write_short(client, "cancelled")
         else:
-            error = fault.error()
-            self._write_short(client, "upstream_error", error.code, error.status)
+            self._write_short(client, outcome_of(error.code), error.code, error.status, request_id=request_id)
 
     def cut(self, client: connection.Client, code: str) -> None:
         """Logs a tunnel whose first bytes name a host that is refused."""
@@ -117,7 +122,7 @@ class RequestLog:
         """Logs a tunnel that could not be opened. A client of CONNECT got the error with this request id."""
         error = fault.error()
         status, method = (error.status, "CONNECT") if request_id else (None, None)
-        self._write_short(client, "upstream_error", error.code, status, request_id=request_id, method=method)
+        self._write_short(client, outcome_of(error.code), error.code, status, request_id=request_id, method=method)
 
     def unread(self, request_id: str, error: GatewayError, client: connection.Client) -> None:
         """Logs a request whose head could not be read."""

@@ -124,7 +124,7 @@ async def serve(loaded: Settings, end: socket.socket | None, load: Callable[[], 
             others = [(settings.web_host, settings.web_port)] if settings.web else []
             operations = OperationsListener(monitored, log.metrics, states, settings, files)
             others += [(settings.operations_host, port) for port in (settings.operations_port,) if port is not None]
-            addresses = ConnectionAddresses(others, PermittedDestinations(settings.proxy_private_destinations))
+            addresses = ConnectionAddresses(others, PermittedDestinations(settings.proxy_private_destinations), log)
             try:
                 master = build_master(
                     settings,

@@ -20,6 +20,7 @@ from mitmproxy.test import taddons, tflow, tutils
 
 from addons.connection_addresses import ConnectionAddresses, is_on_this_machine, leads_to
 from addons.patches.outbound_tunnel import OutboundTunnel
+from addons.request_log import RequestLog
 from gateway.config.private_destinations import PermittedDestinations, check_destination
 from tests.conftest import vectors
 
@@ -33,7 +34,8 @@ def test_an_address_leads_to_a_listener(address: str, listener: str, reached: bo
 
 
 def destinations(web: tuple[str, int] | None, *permitted: str) -> ConnectionAddresses:
-    return ConnectionAddresses([web] if web else [], PermittedDestinations(map(check_destination, permitted)))
+    allowed = PermittedDestinations(map(check_destination, permitted))
+    return ConnectionAddresses([web] if web else [], allowed, RequestLog())
 
 
 def server(host: str, port: int) -> ServerConnectionHookData:

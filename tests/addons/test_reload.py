@@ -98,7 +98,7 @@ async def gateway(tmp_path: Path, _log: None) -> AsyncIterator[Gateway]:
             log,
             OutboundProxying(settings.outbound_proxies, FlowStates(), log, Clients(1), unprotected.passes),
             unprotected,
-            ConnectionAddresses((), PermittedDestinations(())),
+            ConnectionAddresses((), PermittedDestinations(()), log),
             shutdown,
         )
         reload = Reload(lambda: load_settings(**given), settings, settings, listeners, container.reload)

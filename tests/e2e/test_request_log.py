@@ -143,23 +143,32 @@ def test_the_proxy_and_its_tunnels(served: Running, tls_upstream: Upstream, upst
 
 
 @pytest.mark.parametrize(
-    ("sent", "outcome"),
+    ("sent", "outcome", "status", "code"),
     [
-        ("POST http://chatgpt.com/x HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n", ("refused", 403)),
-        ("POST http://127.0.0.1:{own}/x HTTP/1.1\r\nHost: a\r\n\r\n", ("upstream_error", 403)),
-        ("POST {upstream}/x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", ("refused", 400)),
+        ("POST http://chatgpt.com/x", "refused", 403, "unprotected_host"),
+        ("POST http://127.0.0.1:{served.port}/x", "refused", 403, "forbidden"),
+        ("CONNECT 127.0.0.1:{served.port}", "refused", 403, "forbidden"),
+        ("CONNECT localhost:{served.proxy_port}", "refused", 403, "forbidden"),
+        ("GET http://127.0.0.1:1/", "upstream_error", 502, "upstream_unreachable"),
+        ("GET canary://127.0.0.1/", "refused", 400, "invalid_request"),
+        ("POST {upstream.url}/x HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz", "refused", 400, "invalid_request"),
+        ("to the gateway: CONNECT canary.invalid:80", "refused", 400, "invalid_request"),
     ],
 )
-def test_a_request_to_another_host_that_fails_has_one_line(
-    served: Running, upstream: Upstream, sent: str, outcome: tuple[str, int]
+def test_what_the_listeners_refuse_has_one_line(
+    served: Running, upstream: Upstream, sent: str, outcome: str, status: int, code: str
 ) -> None:
     before = len(lines_of(served))
-    with socket.create_connection(("127.0.0.1", served.proxy_port), 10) as sock:
-        sock.sendall(sent.format(own=served.port, upstream=upstream.url).encode())
-        assert f" {outcome[1]} " in sock.recv(65536).decode()
+    there, _, request = sent.rpartition("gateway: ")
+    request = request.format(served=served, upstream=upstream) + ("" if "\r\n" in sent else " HTTP/1.1\r\nHost: a\r\n")
+    with socket.create_connection(("127.0.0.1", served.port if there else served.proxy_port), 10) as sock:
+        sock.sendall(f"{request}\r\n".encode())
+        answer = sock.recv(65536).decode()
     time.sleep(0.3)
     line = last(served, before)
-    assert (line["outcome"], line["status"]) == outcome
+    assert (line["outcome"], line["status"], line["code"]) == (outcome, status, code)
+    assert line["request_id"] in answer
+    assert f" {status} " in answer
 
 
 def test_metrics_count_what_the_log_has_and_hold_nothing_private(served: Running) -> None:

@@ -231,10 +231,11 @@ def _is_worth_a_line(record: logging.LogRecord) -> bool:
 
 
 class RareWarning:
-    """A warning with a count of its occurrences, logged at most once in ten seconds, by `count` or `flush`."""
+    """A warning with a count of its occurrences, logged at most once in `seconds`, by `count` or `flush`."""
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: str, seconds: float = _RARE_SECONDS) -> None:
         self._message = message
+        self._seconds = seconds
         self._count = 0
         self._logged = float("-inf")
 
@@ -243,8 +244,8 @@ class RareWarning:
         self.flush()
 
     def flush(self, *, at_once: bool = False) -> None:
-        """Logs what was counted since the last message, unless that was less than ten seconds ago."""
+        """Logs what was counted since the last message, unless that was less than `seconds` ago."""
         now = monotonic()
-        if self._count and (at_once or now - self._logged >= _RARE_SECONDS):
+        if self._count and (at_once or now - self._logged >= self._seconds):
             logging.getLogger(__name__).warning(self._message, self._count)
             self._logged, self._count = now, 0

@@ -65,10 +65,11 @@ class OperationsListener:
         server = make_server(
             self._take,
             self._certificates,
+            name="operations listener",
+            most_connections=_CONNECTIONS,
             head_seconds=settings.head_timeout_seconds,
             idle_seconds=settings.idle_timeout_seconds,
-            buffer_bytes=_BYTES,
-            most_connections=_CONNECTIONS,
+            body_bytes=_BYTES,
         )
         server.listen(settings.operations_port, settings.operations_host)
         try:

@@ -27,6 +27,9 @@ _VIEWS = frozenset(
     {"hex dump", "hex stream", "image", "json", "multipart form", "query", "raw", "url-encoded", "xml/html"}
 )
 
+# Browsers open six; those that show the list of flows are not counted.
+_CONNECTIONS = 256
+
 
 class QuietWebMaster(WebMaster):
     """mitmweb that serializes flows only while a browser is connected: that takes longer than protecting them."""
@@ -57,6 +60,8 @@ class QuietWebMaster(WebMaster):
         server = make_server(
             self.app,
             self._certificates,
+            name="mitmweb",
+            most_connections=_CONNECTIONS,
             head_seconds=settings.head_timeout_seconds,
             idle_seconds=settings.idle_timeout_seconds,
         )

@@ -39,7 +39,9 @@ async def port(
     monkeypatch.setattr(AuthRequestHandler, "set_cookie", AuthRequestHandler.set_cookie)
     tornado_server.mark_cookies()
     files = CertificateFiles(*write_certificate(tmp_path, authority=authority)) if request.param == "tls" else None
-    server = make_server(Application([("/", Page)]), files, head_seconds=0.2, idle_seconds=0.5)
+    server = make_server(
+        Application([("/", Page)]), files, name="mitmweb", most_connections=8, head_seconds=0.2, idle_seconds=0.5
+    )
     server.listen(0, "127.0.0.1")
     (listener,) = (each for each in server._sockets.values() if each.family is socket.AF_INET)
     yield listener.getsockname()[1]
@@ -86,6 +88,55 @@ async def test_without_a_certificate_it_speaks_plain_http(port: int) -> None:
 @pytest.mark.parametrize("data", [b"", b"\x16", b"\x16\x03\x01\x00\xc8\x01"])
 async def test_a_client_that_does_not_continue_is_closed(port: int, data: bytes) -> None:
     assert (await said(port, data))[:4] in {b"", b"HTTP"}
+
+
+@pytest.mark.parametrize("port", ["plain"], indirect=True)
+async def test_a_head_has_its_time_in_all_and_a_connection_may_idle(
+    port: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    began = asyncio.get_running_loop().time()
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    for piece in (REQUEST.replace(b"close", b"keep-alive"), b"GET / HTTP/1.1\r\nX: "):
+        writer.write(piece)
+        await asyncio.sleep(0.3)
+    assert (await reader.readuntil(b"http")).startswith(b"HTTP/1.1 200 ")
+    with suppress(OSError):
+        for _ in range(50):
+            writer.write(b"x")
+            await writer.drain()
+            await asyncio.sleep(0.05)
+    assert reader.at_eof()
+    writer.close()
+    assert asyncio.get_running_loop().time() - began < 5
+    assert caplog.messages == ["mitmweb: closed connections whose request did not arrive in time: 1"]
+
+
+async def test_the_connection_that_waited_longest_makes_room(
+    port: int, authority: trustme.CA, caplog: pytest.LogCaptureFixture
+) -> None:
+    opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(9)]
+    assert await asyncio.wait_for(opened[0][0].read(), 0.15) == b""
+    assert not opened[-1][0].at_eof()
+    for _, writer in opened:
+        writer.close()
+    assert caplog.messages == ["mitmweb: closed connections to make room for new ones, beyond 8: 1"]
+
+
+@pytest.mark.parametrize("port", ["tls"], indirect=True)
+async def test_failures_of_tls_are_one_line(port: int, caplog: pytest.LogCaptureFixture) -> None:
+    def connect() -> None:
+        # asyncio's own streams send no alert.
+        with socket.create_connection(("127.0.0.1", port)) as plain, pytest.raises(ssl.SSLCertVerificationError):
+            ssl.create_default_context().wrap_socket(plain, server_hostname="localhost")
+
+    for _ in range(3):
+        await asyncio.to_thread(connect)
+    await said(port, b"\x16\x03\x01\x00\x05canary-4711")
+    await asyncio.sleep(0.1)
+    assert sorted(caplog.messages) == [
+        "mitmweb: closed connections whose TLS failed, because the client does not trust the certificate: 1",
+        "mitmweb: closed connections whose TLS failed, because the data is not valid TLS: 1",
+    ]
 
 
 @pytest.mark.parametrize("port", ["tls"], indirect=True)

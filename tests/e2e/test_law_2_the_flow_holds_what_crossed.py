@@ -184,7 +184,7 @@ def test_a_redirect_ends_and_shows_what_the_upstream_said(running: Running, upst
     assert (flow["response"]["status_code"], flow["marked"]) == (status, "✖")
     assert flow["comment"].startswith("answer stopped: upstream_invalid")
     assert shown == upstream.recorded[-1].body
-    assert receipt["outcome"]["outcome"] == "upstream_error"
+    assert receipt["outcome"]["outcome"] == "unreadable_answer"
 
 
 def test_an_answer_that_the_guard_changed_is_marked(running: Running, upstream: Upstream) -> None:

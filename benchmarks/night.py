@@ -325,7 +325,7 @@ def small_disk(folder: Path) -> Iterator[None]:
         yield
     finally:
         if mounted:
-            # What is left of it outlives the file system.
+            # Keep its files, which end with the file system.
             shutil.copytree(folder, folder.with_name("data-left"), ignore=lambda *_: ["mitmweb.url"])
             subprocess.run(["umount", str(folder)], check=True)
 

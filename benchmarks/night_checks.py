@@ -94,7 +94,7 @@ def _of_receipts(lines: Sequence[Line], data: Path) -> Iterator[str]:
     named = {line["request_id"]: line for line in lines if "receipt" in line}
     if lost := [asked for asked, line in named.items() if receipts.get(asked, (0,))[0] != line["receipt"]]:
         yield f"{len(lost)} receipts of the log are not in the store, such as {lost[:_SHOWN]}"
-    # Those of an earlier run of the gateway have their lines before these.
+    # Receipts of an earlier run of the gateway have their lines before these.
     since = min((line["receipt"] for line in named.values()), default=0)
     later = {asked: body for asked, (sequence, body) in receipts.items() if sequence >= since}
     known = {line.get("request_id") for line in lines}

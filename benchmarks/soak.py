@@ -104,7 +104,7 @@ class Soak:
             task.result()
 
     def work(self) -> list[Coroutine[Any, Any, None]]:
-        """Returns what goes on all the time."""
+        """Returns what runs all the time."""
         loads = (self._load(f"{self._options.seed} {number}") for number in range(self._options.clients))
         return [*loads, self._command(), self._watch()]
 

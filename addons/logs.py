@@ -9,7 +9,8 @@ import os
 import re
 import sys
 import tomllib
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from logging.handlers import WatchedFileHandler
 from pathlib import Path
@@ -19,6 +20,9 @@ from typing import Any
 import orjson
 
 from gateway.config.settings import Settings, SettingsError
+
+if sys.platform != "win32":
+    import fcntl
 
 _log = logging.getLogger(__name__)
 
@@ -82,8 +86,6 @@ class LogFile(WatchedFileHandler):
         self.instead = instead
         self.failures = 0
         self._lasts = False
-        # Whether the file ends within a line, since the disk was full then.
-        self._is_cut = False
         super().__init__(path, encoding="utf-8", errors="backslashreplace")
 
     def reopen(self) -> None:
@@ -97,10 +99,8 @@ class LogFile(WatchedFileHandler):
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
-            before = self.stream
             self.reopenIfNeeded()
             stream = self.stream = self.stream or self._open()
-            self._is_cut &= stream is before
             self._write(record, stream.fileno())
         except OSError as error:
             if not self._lasts:
@@ -118,13 +118,10 @@ class LogFile(WatchedFileHandler):
     def _write(self, record: logging.LogRecord, descriptor: int) -> None:
         """Writes a line without a buffer, which would keep a line that did not fit, and write it a second time."""
         line = f"{self.format(record)}\n".encode(errors="backslashreplace")
-        line = b"\n" + line if self._is_cut else line
-        size = len(line)
-        try:
+        with _locked(descriptor):
+            line = b"\n" + line if _is_cut(descriptor) else line
             while line:
                 line = line[os.write(descriptor, line) :]
-        finally:
-            self._is_cut = bool(line) and (self._is_cut or len(line) < size)
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging calls it so
         self.failures += 1
@@ -202,7 +199,37 @@ def check_log_file(file: Path | None) -> None:
 
 
 def _opened(file: str | Path) -> int:
-    return os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    path, how = Path(file), os.O_APPEND | os.O_CREAT
+    with suppress(PermissionError):  # it may be writable and not readable
+        if path.is_file() or not path.exists():  # its last byte is read, which a pipe has not
+            return os.open(path, os.O_RDWR | how, 0o600)
+    return os.open(path, os.O_WRONLY | how, 0o600)
+
+
+@contextmanager
+def _locked(descriptor: int) -> Iterator[None]:
+    """Keeps the other process from writing for the duration of the context, where the system and the file can."""
+    if sys.platform == "win32":
+        yield
+        return
+    with suppress(OSError):
+        fcntl.lockf(descriptor, fcntl.LOCK_EX)  # of the process: a forked one shares the open file
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            fcntl.lockf(descriptor, fcntl.LOCK_UN)
+
+
+def _is_cut(descriptor: int) -> bool:
+    """Tells whether a file ends within a line: the disk was full, in this process or the other."""
+    if sys.platform == "win32":
+        return False
+    try:
+        size = os.fstat(descriptor).st_size
+        return size > 0 and os.pread(descriptor, 1, size - 1) not in (b"", b"\n")
+    except OSError:  # a pipe, or not readable
+        return False
 
 
 def _unwritable(file: Path, error: OSError) -> SettingsError:

@@ -251,8 +251,12 @@ def test_a_line_that_fits_in_part_does_not_damage_the_next(
         patched.setattr(os, "write", full)
         for number in range(3):
             write(file, f"line {number}")
+    other = logs.LogFile(tmp_path / "svc.log", logging.StreamHandler(instead))
+    write(other, "of the other process")
+    other.close()
     write(file, "line 3")
-    assert (tmp_path / "svc.log").read_text().splitlines() == ["line", "line 3", "log_file is written again"]
+    last = ["of the other process", "line 3", "log_file is written again"]
+    assert (tmp_path / "svc.log").read_text().splitlines() == ["line", *last]
     assert instead.getvalue().splitlines()[1:] == ["line 0", "line 1", "line 2"]
 
 

@@ -11,6 +11,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from io import TextIOWrapper
 from logging.handlers import WatchedFileHandler
 from pathlib import Path
@@ -65,7 +66,7 @@ class _Record(logging.LogRecord):
 class _JsonLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         line = {
-            "time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"),
+            "time": datetime.fromtimestamp(record.created, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z",
             "level": record.levelname.lower(),
             "logger": record.name,
         }

@@ -107,6 +107,13 @@ def test_our_own_records_keep_their_words_and_lose_the_exceptions_text(written: 
     assert CANARY not in written.getvalue()
 
 
+def test_the_time_is_in_utc_with_milliseconds(written: io.StringIO) -> None:
+    record = logging.LogRecord("gateway", logging.INFO, "", 0, "told", (), None)
+    record.created = 1795873441.1239
+    logging.getLogger("gateway").handle(record)
+    assert lines(written)[0]["time"] == "2026-11-28T13:44:01.123Z"
+
+
 def test_a_rare_warning_loses_no_count(written: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
     monkeypatch.setattr(logs, "monotonic", lambda: now)

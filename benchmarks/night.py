@@ -145,7 +145,7 @@ class Night(Soak):
                     await self._connect("chatgpt.com:443")
 
     async def _connect(self, target: str) -> None:
-        """Asks the proxy for a tunnel: to a host that it refuses, or to a port where nobody listens."""
+        """Asks the proxy for a tunnel: to a host that it refuses, or to a port that is closed."""
         async with self.sending():
             said = b""
             with contextlib.suppress(OSError, EOFError, TimeoutError):
@@ -157,7 +157,7 @@ class Night(Soak):
 
 
 class Course:
-    """What happens to the gateway in the night, and what has to be true after it."""
+    """The events of the night, and the checks after them."""
 
     def __init__(self, night: Night, folder: Path, options: argparse.Namespace, prometheus: Prometheus) -> None:
         self._night = night
@@ -285,7 +285,7 @@ class Course:
             night.events["kill"] += 1
             async with night.quiet():
                 await asyncio.sleep(seconds)
-                # What was under way at the kill has no line.
+                # Calls that were under way at the kill have no line.
                 self._since_start = len(lines_of(self._folder))
                 self._gateway.start()
                 await self._gateway.ready()

@@ -39,10 +39,12 @@ class BoundedApplication(Application):
             return self.get_handler_delegate(request, UnknownHost)
         operators = self.settings["operators"]
         operators.serve(request.remote_ip)
+        # Before the token of this request is counted: the last that is compared is refused as a wrong one.
+        stopped = operators.stopped()
         if self._is_known(request):
             is_file = request.path == _FLOW_FILE
             request.connection.set_max_body_size(_FLOW_FILE_BYTES if is_file else self._edit_bytes)
-        elif operators.stopped():
+        elif stopped:
             return self.get_handler_delegate(request, TooManyTokens)
         return super().find_handler(request, **kwargs)
 

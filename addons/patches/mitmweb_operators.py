@@ -29,6 +29,8 @@ _EDITOR = "privacy_gateway_editor"
 # The operator whose request mitmweb serves; "" for the one without a name.
 _current: ContextVar[str] = ContextVar("_current", default="")
 _client: ContextVar[str] = ContextVar("_client", default="")
+# The wrong token that was counted for the request: it is checked before the body is read, and again by the page.
+_counted: ContextVar[str] = ContextVar("_counted", default="")
 
 
 class Operators:
@@ -62,6 +64,7 @@ class Operators:
         """Remembers whose request is served: of no operator yet, from this address."""
         _current.set("")
         _client.set(address)
+        _counted.set("")
 
     def stopped(self) -> bool:
         """Tells whether too many wrong tokens came from the address of the request."""
@@ -81,7 +84,8 @@ class Operators:
         found = [name for name, token in self._tokens.items() if compare_digest(token, given)]
         if found:
             _current.set(found[0])
-        elif password:
+        elif password and password != _counted.get():
+            _counted.set(password)
             self._note_wrong()
         return bool(found)
 

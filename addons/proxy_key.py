@@ -56,7 +56,7 @@ class ProxyKey:
         """Marks the client as valid, or leaves it invalid."""
         key = chosen_key(data.username, data.password)
         try:
-            await self._check(key)
+            await self._check(key, data.client_conn)
         except GatewayError:
             return
         self._keys[data.client_conn] = key
@@ -65,20 +65,23 @@ class ProxyKey:
     async def _take(self, flow: http.HTTPFlow) -> str:
         """Removes the key from a request and returns it. Raises GatewayError if it is not valid."""
         key = key_in(flow.request.headers.get_all(_AUTHORIZATION))
-        await self._check(key)
+        await self._check(key, flow.client_conn)
         del flow.request.headers[_AUTHORIZATION]
         return key
 
-    async def _check(self, key: str) -> None:
+    async def _check(self, key: str, client: connection.Client) -> None:
+        self._log.callers.pop(client, None)
         try:
             if not key:
                 raise ProxyKeyRequired(f"The proxy requires a gateway key. {self._advice}")
-            await self._gateway.check_proxy_key(key)
+            self._log.callers[client] = await self._gateway.check_proxy_key(key)
         except Unauthorized as error:
             self._refused.count()
             raise ProxyKeyRequired(f"{error.message} {self._advice}") from None
-        except GatewayError:
+        except GatewayError as error:
             self._refused.count()
+            if error.caller is not None:
+                self._log.callers[client] = error.caller
             raise
 
     def refused(self, flow: http.HTTPFlow, error: GatewayError) -> None:

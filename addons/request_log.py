@@ -51,6 +51,8 @@ class RequestLog:
         self.metrics = Metrics()
         self.trusted = trusted
         self._shows_host = shows_host
+        # Callers of the proxy whose connection or last request had a gateway key.
+        self.callers: WeakKeyDictionary[connection.Client, Caller] = WeakKeyDictionary()
         # When a connection without requests became a tunnel, or its first upstream was connected.
         self._tunnels: WeakKeyDictionary[connection.Client, float] = WeakKeyDictionary()
 
@@ -160,7 +162,16 @@ class RequestLog:
         """Writes the line of a request or tunnel of which little is known."""
         self._tunnels.pop(client, None)
         about = {"client": client_address(client.peername, (), ()), "listener": listener_of(client).value}
-        self._write({**members, **about, "outcome": outcome, "status": status, "code": code})
+        self._write(
+            {
+                **members,
+                **_of_caller(self.callers.get(client)),
+                **about,
+                "outcome": outcome,
+                "status": status,
+                "code": code,
+            }
+        )
 
     def _write(self, line: dict[str, Any]) -> None:
         written = Line((name, value) for name, value in line.items() if value is not None)

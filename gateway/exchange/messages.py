@@ -123,8 +123,8 @@ class NativeResponse(NamedTuple):
 class Gateway(Protocol):
     """The calls of a listener to the gateway. A request is known by its id from `open` to `close` or `fail`."""
 
-    async def check_proxy_key(self, key: str) -> None:
-        """Checks the gateway key of a proxy client. Raises GatewayError."""
+    async def check_proxy_key(self, key: str) -> Caller:
+        """Checks the gateway key of a proxy client, and returns whose it is. Raises GatewayError."""
 
     async def check_head(self, call: Call) -> Caller | None:
         """Checks a call of which only the head has arrived. `open` checks it again, so a caller may be remembered.

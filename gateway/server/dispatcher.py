@@ -37,13 +37,15 @@ class Dispatcher:
         self._app = app
         self._exchanges: dict[str, Exchange] = {}
 
-    async def check_proxy_key(self, key: str) -> None:
+    async def check_proxy_key(self, key: str) -> Caller:
         field = (b"x-svc-key", key.encode("utf-8", "surrogateescape"))
-        outcome = "connected"
+        caller, outcome = None, "connected"
         try:
-            check_scope(self._callers.identify([field]), Scope.CHAT)
+            caller = self._callers.identify([field])
+            check_scope(caller, Scope.CHAT)
+            return caller
         except GatewayError as error:
-            outcome = error.code
+            error.caller, outcome = caller, error.code
             raise
         finally:
             self._audit.note(self._callers.audited([field]), "proxy", outcome)

@@ -13,6 +13,7 @@ from mitmproxy.test import taddons, tflow, tutils
 from addons.proxy_key import ProxyKey, key_in
 from addons.request_log import RequestLog
 from gateway.errors import Forbidden, TooManyRequests, Unauthorized
+from gateway.models import Caller, Scope
 
 KEY = "svck_" + "key-of-a-proxy-client" * 2
 
@@ -55,12 +56,13 @@ class Gateway:
         self.asked: list[str] = []
         self.error: Exception | None = None
 
-    async def check_proxy_key(self, key: str) -> None:
+    async def check_proxy_key(self, key: str) -> Caller:
         self.asked.append(key)
         if self.error:
             raise self.error
         if key != KEY:
             raise Unauthorized("The API key is missing or not valid.")
+        return Caller("key_1", Scope.CHAT)
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """A proxy that requires a gateway key: who gets through, who the caller is, and where the key does not go."""
 
 import json
+import re
 import socket
 from base64 import b64encode
 from collections.abc import Iterator
@@ -184,6 +185,29 @@ def test_the_audit_names_the_key(server: tuple[Running, int]) -> None:
     assert tunnel_status(running, basic(f"x:{made['key']}")) == 200
     wanted = (made["key_id"], "proxy", "connected")
     wait_for(lambda: wanted in [(use["key_id"], use["call"], use["outcome"]) for use in keys(running, "audit")])
+
+
+def test_the_log_names_the_key_of_tunnels_and_plain_http(server: tuple[Running, int]) -> None:
+    running, _ = server
+    made, reader = keys(running, "create", "logged"), keys(running, "create", "logged", "--scope", "receipts:read")
+
+    def logged(key_id: str) -> list[str]:
+        lines = [line for line in running.output().splitlines() if "gateway.requests" in line and key_id in line]
+        assert all("key_label=logged " in line for line in lines)
+        return [word for line in lines for word in re.findall(r'outcome="?(\w+)', line)]
+
+    header = basic(f"x:{made['key']}")
+    assert tunnel_status(running, header) == 200
+    for request, status in (
+        (connect("localhost:1", header), 502),
+        (absolute("localhost:1", header), 502),
+        (connect(f"localhost:{running.port}", header), 403),
+        (connect("localhost:1", basic(f"x:{reader['key']}")), 403),
+    ):
+        assert status_of(answer_to(running.proxy_port, request)) == status
+    expected = ["refused", "tunnel", "upstream_error", "upstream_error"]
+    wait_for(lambda: sorted(logged(made["key_id"])) == expected)
+    wait_for(lambda: logged(reader["key_id"]) == ["refused"])
 
 
 def test_socks5_asks_for_the_key(server: tuple[Running, int], key: str) -> None:

@@ -56,11 +56,16 @@ class _Record(logging.LogRecord):
     def _words(self) -> str:
         """Returns fixed words for a message, with the type of the exception."""
         kind = self.exc_info[0].__name__ if self.exc_info and self.exc_info[0] else None
-        known = next((words for beginning, words in _KNOWN if beginning.match(str(self.msg))), None)
         words = (
-            known or f"{self.name} reports a problem at {self.filename}:{self.lineno} (its text may quote a request)"
+            known_words(str(self.msg))
+            or f"{self.name} reports a problem at {self.filename}:{self.lineno} (its text may quote a request)"
         )
         return f"{words}: {kind}" if kind else words
+
+
+def known_words(message: str) -> str | None:
+    """Returns our words for a message of another library."""
+    return next((words for beginning, words in _KNOWN if beginning.match(message)), None)
 
 
 class _JsonLines(logging.Formatter):

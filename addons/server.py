@@ -14,6 +14,7 @@ from addons.certificate_authority import ends_of
 from addons.certificate_files import CertificateFiles
 from addons.connection_addresses import ConnectionAddresses
 from addons.fail_closed import Refusals
+from addons.failed_handshakes import FailedHandshakes
 from addons.flow_state import FlowStates
 from addons.graceful_shutdown import GracefulShutdown
 from addons.head_check import HeadCheck
@@ -130,6 +131,7 @@ async def serve(loaded: Settings, end: socket.socket | None, load: Callable[[], 
                     settings,
                     [
                         PrefaceLimit(clients),
+                        FailedHandshakes(),
                         *([ListenerTls(files, settings, clients)] if files else []),
                         ConnectionLimits(clients, settings, connections),
                         *([ProxyKey(gateway, clients, log, tls=proxy_tls)] if settings.proxy_key else []),

@@ -139,6 +139,25 @@ def test_only_http_1_over_tls_1_2_or_newer_is_agreed_on(
         old.wrap_socket(sock, server_hostname="localhost")
 
 
+@pytest.mark.parametrize(
+    ("listener", "words"),
+    [
+        ("port", "gateway: Client TLS handshake failed. The client does not trust the proxy's certificate: "),
+        ("proxy_port", "proxy: Client TLS handshake failed. The client does not trust the proxy's certificate: "),
+        (
+            "web_port",
+            "mitmweb: closed connections whose TLS failed, because the client does not trust the certificate: ",
+        ),
+    ],
+)
+def test_clients_without_trust_are_one_line_a_minute(server: Running, listener: str, words: str) -> None:
+    for _ in range(4):
+        with connection(getattr(server, listener)) as sock, pytest.raises(ssl.SSLCertVerificationError):
+            ssl.create_default_context().wrap_socket(sock, server_hostname="localhost")
+    wait_for(lambda: words in server.output())
+    assert server.output().count(words) == 1
+
+
 def client_hello() -> bytes:
     received, sent = ssl.MemoryBIO(), ssl.MemoryBIO()
     with pytest.raises(ssl.SSLWantReadError):

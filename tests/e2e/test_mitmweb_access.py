@@ -157,7 +157,7 @@ def check_guessing(running: Running) -> None:
     with named(running, "anna") as anna, visitor(running) as other:
         guesses = [{"Authorization": f"Bearer guess {number}"} for number in range(25)]
         tries = [other.get("/flows", headers=guess).status_code for guess in guesses]
-        # Those who have signed in so far have sent five.
+        # The clients that signed in before have sent five.
         assert set(tries[:15]) == {403}
         assert tries[-1] == 429
         right = {"Authorization": f"Bearer {'anna' * 8}"}

@@ -6,6 +6,7 @@ whose proxy alone can.
 
 import base64
 import contextlib
+import re
 import socket
 import ssl
 import threading
@@ -56,6 +57,11 @@ class ConnectProxy:
         self.asked.append(f"{method} {place}")
         wanted = b"proxy-authorization: basic " + base64.b64encode(self.credentials.encode())
         if self.answer:
+            # A connection that is closed with bytes unread is reset, and the answer may be lost with it.
+            length = re.search(rb"(?i)content-length: *([0-9]+)", head)
+            left = int(length[1]) - len(head.partition(b"\r\n\r\n")[2]) if length else 0
+            while left > 0 and (data := client.recv(65536)):
+                left -= len(data)
             client.sendall(self.answer)
             return
         if self.credentials and wanted.lower() not in head.lower():

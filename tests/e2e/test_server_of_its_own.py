@@ -43,7 +43,7 @@ def test_no_canary_and_no_key_is_logged(tmp_path: Path, level: str) -> None:
     try:
         wait_until_served(f"http://127.0.0.1:{port}", process, log)
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False, verify=PLAIN, timeout=30) as client:
-            assert client.get(f"/v1/{CANARY}", params={"q": CANARY, "key": OPERATOR_KEY}).status_code == 404
+            assert client.get(f"/v1beta/{CANARY}", params={"q": CANARY, "key": OPERATOR_KEY}).status_code == 404
             authorized = {"authorization": f"Bearer {OPERATOR_KEY}"}
             assert client.post("/v1/analyze", json={"text": CANARY}, headers=authorized).status_code == 500
         head = {"Host": "localhost", "Authorization": f"Bearer {OPERATOR_KEY}", "Connection": "Upgrade"} | UPGRADE

@@ -6,7 +6,7 @@ import logging
 from mitmproxy import tls
 
 from addons.flow_state import listener_of
-from addons.logs import RareWarning, known_words
+from addons.logs import RareWarnings, known_words
 
 _SECONDS = 60.0
 _HANDSHAKE = "Client TLS handshake failed. "
@@ -20,7 +20,7 @@ class FailedHandshakes:
     """The addon."""
 
     def __init__(self) -> None:
-        self._warnings: dict[str, RareWarning] = {}
+        self._warnings = RareWarnings(_SECONDS)
         self._timer: asyncio.TimerHandle | None = None
         self._logger = logging.getLogger("mitmproxy.proxy.server")
 
@@ -31,8 +31,7 @@ class FailedHandshakes:
         self._logger.removeFilter(self._is_worth_a_line)
         if self._timer is not None:
             self._timer.cancel()
-        for each in self._warnings.values():
-            each.flush(at_once=True)
+        self._warnings.flush(at_once=True)
 
     def tls_failed_client(self, data: tls.TlsData) -> None:
         error = data.conn.error or ""
@@ -47,13 +46,10 @@ class FailedHandshakes:
         return not words.startswith((_AFTER, _HANDSHAKE))
 
     def _count(self, words: str) -> None:
-        if words not in self._warnings:
-            self._warnings[words] = RareWarning(f"{words}: %d", _SECONDS)
-        self._warnings[words].count()
+        self._warnings.count(words)
         if self._timer is None:
             self._flush()
 
     def _flush(self) -> None:
         self._timer = asyncio.get_running_loop().call_later(_SECONDS, self._flush)
-        for each in self._warnings.values():
-            each.flush()
+        self._warnings.flush()

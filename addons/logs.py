@@ -282,3 +282,21 @@ class RareWarning:
         if self._count and (at_once or now - self._logged >= self._seconds):
             logging.getLogger(__name__).warning(self._message, self._count)
             self._logged, self._count = now, 0
+
+
+class RareWarnings:
+    """Warnings of several causes, each with a count of its own. Their words are the program's, so they are few."""
+
+    def __init__(self, seconds: float = _RARE_SECONDS) -> None:
+        self._seconds = seconds
+        self._warnings: dict[str, RareWarning] = {}
+
+    def count(self, words: str) -> None:
+        if words not in self._warnings:
+            self._warnings[words] = RareWarning(f"{words}: %d", self._seconds)
+        self._warnings[words].count()
+
+    def flush(self, *, at_once: bool = False) -> None:
+        """Does so with each; see `RareWarning`."""
+        for each in self._warnings.values():
+            each.flush(at_once=at_once)

@@ -15,7 +15,7 @@ from mitmproxy.proxy.layers import TCPLayer, UDPLayer
 from mitmproxy.proxy.mode_specs import UpstreamMode
 
 from addons.flow_state import FlowStates
-from addons.logs import RareWarning
+from addons.logs import RareWarnings
 from addons.mitm_errors import answer_with
 from addons.patches.connection_limits import Clients, Phase
 from addons.patches.outbound_tunnel import Via, route_streams, through_proxy
@@ -47,7 +47,7 @@ class OutboundProxying:
         self._log = log
         self._clients = clients
         self._passes = passes
-        self._warnings: dict[Fault, RareWarning] = {}
+        self._warnings = RareWarnings()
 
     def install(self) -> None:
         """Routes every connection of this process."""
@@ -55,8 +55,7 @@ class OutboundProxying:
         open_tunnels(self._way, self._answer_failed, self._opens_socks, self._socks_failed)
 
     def done(self) -> None:
-        for each in self._warnings.values():
-            each.flush(at_once=True)
+        self._warnings.flush(at_once=True)
 
     def via(self, flow: http.HTTPFlow) -> Via | None:
         """Returns the way to the host that a flow is forwarded to. A mode may have a proxy of its own."""
@@ -122,9 +121,7 @@ class OutboundProxying:
     def _failed(self, client: connection.Client, fault: Fault, request_id: str | None = None) -> None:
         """Logs a tunnel that was not opened, without its host. With a request id, the client got the error."""
         self._log.not_opened(client, fault, request_id)
-        if fault not in self._warnings:
-            self._warnings[fault] = RareWarning(f"untouched tunnels whose host {fault.value[1]} ({fault.kind}): %d")
-        self._warnings[fault].count()
+        self._warnings.count(f"untouched tunnels whose host {fault.value[1]} ({fault.kind})")
 
 
 def _via(proxy: OutboundProxy | None) -> Via | None:

@@ -12,7 +12,7 @@ from mitmproxy.proxy import commands, events, layer
 from mitmproxy.proxy.layers import TCPLayer, UDPLayer
 
 from addons.fail_closed import fail_closed
-from addons.logs import RareWarning
+from addons.logs import RareWarnings
 from addons.patches.first_bytes import host_names
 from addons.request_log import RequestLog
 from gateway.config.unprotected_hosts import UnprotectedHost, UnprotectedHosts
@@ -33,11 +33,10 @@ class UnprotectedTunnels:
         self.hosts = hosts
         self._intercepts = intercepts
         self._log = log
-        self._warnings: dict[UnprotectedHost, RareWarning] = {}
+        self._warnings = RareWarnings()
 
     def done(self) -> None:
-        for each in self._warnings.values():
-            each.flush(at_once=True)
+        self._warnings.flush(at_once=True)
 
     @fail_closed
     async def http_connect(self, flow: http.HTTPFlow) -> None:
@@ -82,13 +81,11 @@ class UnprotectedTunnels:
             data.layer = Refused(data.context)
 
     def _count(self, found: UnprotectedHost) -> None:
-        if found not in self._warnings:
-            # The entry is not private, unlike the name that the client sent.
-            self._warnings[found] = RareWarning(
-                f"refused connections to hosts that cannot be protected, such as `{found.patterns[0]}`"
-                f' ({found.clients}; `unprotected_hosts = "tunnel"` lets them pass): %d'
-            )
-        self._warnings[found].count()
+        # The entry is not private, unlike the name that the client sent.
+        self._warnings.count(
+            f"refused connections to hosts that cannot be protected, such as `{found.patterns[0]}`"
+            f' ({found.clients}; `unprotected_hosts = "tunnel"` lets them pass)'
+        )
 
 
 class Refused(layer.Layer):

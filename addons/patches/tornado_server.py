@@ -22,7 +22,7 @@ from tornado.iostream import IOStream, UnsatisfiableReadError
 from tornado.log import gen_log
 
 from addons.certificate_files import CertificateFiles
-from addons.logs import RareWarning
+from addons.logs import RareWarnings
 from addons.mitm_errors import plain_http_answer
 from gateway.ids import new_request_id
 
@@ -93,7 +93,7 @@ class TornadoServer(HTTPServer):
     most_connections: int
     # By stream, or by socket before the first byte of a handshake.
     clients: dict[object, _Client]
-    warnings: dict[str, RareWarning]
+    warnings: RareWarnings
     beginning: _Client | None = None
     sweeping: asyncio.Task[None] | None = None
 
@@ -180,20 +180,16 @@ class TornadoServer(HTTPServer):
         client.close()
 
     def _count(self, words: str) -> None:
-        if words not in self.warnings:
-            self.warnings[words] = RareWarning(f"{self.name}: {words}: %d", _WARNING_SECONDS)
-        self.warnings[words].count()
+        self.warnings.count(f"{self.name}: {words}")
 
     async def _sweep(self) -> None:
         try:
             while True:
                 await asyncio.sleep(min(_SWEEP_SECONDS, self.head_seconds / 4))
                 self._close_late()
-                for each in self.warnings.values():
-                    each.flush()
+                self.warnings.flush()
         finally:
-            for each in self.warnings.values():
-                each.flush(at_once=True)
+            self.warnings.flush(at_once=True)
 
     def _close_late(self) -> None:
         for key, client in [*self.clients.items()]:
@@ -237,7 +233,7 @@ def make_server(
     made = TornadoServer(app, max_buffer_size=body_bytes + _PIECE, max_body_size=body_bytes, body_timeout=idle_seconds)
     made.name, made.certificates, made.most_connections = name, certificates, most_connections
     made.head_seconds, made.idle_seconds = head_seconds, idle_seconds
-    made.clients, made.warnings = {}, {}
+    made.clients, made.warnings = {}, RareWarnings(_WARNING_SECONDS)
     gen_log.addFilter(_is_worth_a_line)
     return made
 

@@ -20,7 +20,7 @@ import orjson
 
 from gateway.config.durable_files import replacing
 from gateway.receipts.checkpoint import Checkpoint, parse_checkpoint
-from gateway.store.write_failures import WriteFailures
+from gateway.store.repeated_failures import RepeatedFailures
 
 if sys.platform != "win32":
     import fcntl
@@ -77,7 +77,9 @@ class CheckpointWriter:
         self._pending = threading.Event()
         self._closing = threading.Event()
         # A file that lags is valid; the next checkpoint is tried again.
-        self._failures = WriteFailures(f"{FILE} could not be written: %s", f"{FILE} is written again", logging.WARNING)
+        self._failures = RepeatedFailures(
+            f"{FILE} could not be written: %s", f"{FILE} is written again", logging.WARNING
+        )
         self._thread = threading.Thread(target=self._run, name="checkpoint-writer", daemon=True)
         self._thread.start()
 

@@ -28,8 +28,8 @@ from gateway.receipts.records import Body, Receipt, Record, canonical_form, deco
 from gateway.receipts.signing import Signer
 from gateway.receipts.verify import LogState, Verification
 from gateway.store import Repositories, Store
+from gateway.store.repeated_failures import RepeatedFailures
 from gateway.store.rows import EndRow, FactsRow, StoredReceipt
-from gateway.store.write_failures import WriteFailures
 from gateway.usage import Counter, counted_records
 
 type Write = Callable[[Repositories], Record | None]
@@ -62,7 +62,7 @@ class ReceiptLog:
         # Outcomes that could not be written, because the disk was full, say. Event loops add to it; the store's thread
         # takes from it, after a transaction that worked, so that a failed store is not retried in a loop.
         self._waiting: deque[Write] = deque()
-        self._lost = WriteFailures("an outcome could not be recorded: %s", "outcomes are recorded again")
+        self._lost = RepeatedFailures("an outcome could not be recorded: %s", "outcomes are recorded again")
         store.after_commit(self._retry_outcomes)
         store.submit(lambda stored: self._chain.begin(stored.receipts))
 

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from gateway.errors import Unavailable
 from gateway.store.errors import StoreError, missing
+from gateway.store.repeated_failures import RepeatedFailures
 from gateway.store.sqlite import migrations
 from gateway.store.sqlite.connection import connect_reader, error_name
 from gateway.store.sqlite.database_files import DatabaseFiles
 from gateway.store.sqlite.repositories import Repositories
 from gateway.store.sqlite.writer import translated
-from gateway.store.write_failures import WriteFailures
 
 _THREADS = 4
 
@@ -33,7 +33,7 @@ class Readers:
         self._lock = threading.Lock()
         self._now: Repositories | None = None
         self._closed = False
-        self._failures = WriteFailures("the store could not be read: %s", "the store can be read again")
+        self._failures = RepeatedFailures("the store could not be read: %s", "the store can be read again")
 
     async def run[T](self, work: Callable[[Repositories], T]) -> T:
         """Runs `work` on a thread of the pool. Raises Unavailable when the database cannot be read."""

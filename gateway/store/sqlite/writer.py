@@ -16,10 +16,10 @@ from typing import Any
 
 from gateway.errors import Unavailable
 from gateway.store.errors import ConstraintViolation
+from gateway.store.repeated_failures import RepeatedFailures
 from gateway.store.sqlite.connection import BUSY_SECONDS, error_name
 from gateway.store.sqlite.database_files import DatabaseFiles
 from gateway.store.sqlite.repositories import Repositories
-from gateway.store.write_failures import WriteFailures
 
 type Work = Callable[[Repositories], Any]
 
@@ -68,8 +68,8 @@ class Writer:
         self._changed = threading.Condition()
         self._busy = False
         self._failed = False
-        self._failures = WriteFailures("the store could not commit: %s", "the store writes again")
-        self._wal_failures = WriteFailures(
+        self._failures = RepeatedFailures("the store could not commit: %s", "the store writes again")
+        self._wal_failures = RepeatedFailures(
             "the store could not empty its write-ahead log: %s", "the write-ahead log is empty again", logging.WARNING
         )
         # Whether another process held the lock in the last transaction, and how long the connection waits for it.

@@ -5,7 +5,7 @@ import logging
 _log = logging.getLogger(__name__)
 
 
-class WriteFailures:
+class RepeatedFailures:
     """Logs the first of the failures that follow each other, with its kind, and `again` once there are no more."""
 
     def __init__(self, message: str, again: str, level: int = logging.ERROR) -> None:

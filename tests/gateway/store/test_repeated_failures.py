@@ -2,12 +2,12 @@
 
 import pytest
 
-from gateway.store.write_failures import WriteFailures
+from gateway.store.repeated_failures import RepeatedFailures
 
 
 def test_the_first_failure_is_logged_and_the_end(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO")
-    failures = WriteFailures("no: %s", "again")
+    failures = RepeatedFailures("no: %s", "again")
     failures.end()
     for _ in range(2):
         for kind in ("FULL", "IOERR", "FULL"):

@@ -15,6 +15,7 @@ from time import monotonic
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import tornado.web
 from mitmproxy import http
 from mitmproxy.flow import Flow
 from mitmproxy.tools.web.app import AuthRequestHandler
@@ -146,3 +147,15 @@ def _network(address: str) -> str:
     except ValueError:
         return address
     return address if found.version == 4 else found.exploded[:19]
+
+
+def mark_cookies() -> None:
+    """Has mitmweb's cookies sent over TLS alone if they were set over TLS, in this process."""
+    handler: Any = AuthRequestHandler
+
+    def set_cookie(self: tornado.web.RequestHandler, name: str, value: str | bytes, **options: Any) -> None:
+        # `secure=False` would add the attribute as well.
+        secure: dict[str, Any] = {"secure": True} if self.request.protocol == "https" else {}
+        tornado.web.RequestHandler.set_cookie(self, name, value, **secure, **options)
+
+    handler.set_cookie = set_cookie

@@ -14,8 +14,8 @@ from addons.certificate_files import CertificateFiles
 from addons.content_view import ProtectedView
 from addons.options import FREE
 from addons.patches.mitmweb_access import BoundedApplication
-from addons.patches.mitmweb_operators import Editors, Operators
-from addons.patches.tornado_server import make_server, mark_cookies
+from addons.patches.mitmweb_operators import Editors, Operators, mark_cookies
+from addons.patches.tornado_server import make_server
 from gateway.config.listener_urls import name_of, url_of
 from gateway.config.settings import Settings
 

@@ -14,8 +14,6 @@ from enum import Enum, auto
 from time import monotonic
 from typing import Any
 
-import tornado.web
-from mitmproxy.tools.web.app import AuthRequestHandler
 from tornado.httpserver import HTTPServer
 from tornado.httputil import HTTPMessageDelegate, HTTPServerRequest
 from tornado.iostream import IOStream, UnsatisfiableReadError
@@ -241,15 +239,3 @@ def make_server(
 def _is_worth_a_line(record: logging.LogRecord) -> bool:
     """Leaves out what `on_close` counts: any client could fill the log with it."""
     return not (record.module == "iostream" and record.funcName in {"_do_ssl_handshake", "_handle_read"})
-
-
-def mark_cookies() -> None:
-    """Has mitmweb's cookies sent over TLS alone if they were set over TLS, in this process."""
-    handler: Any = AuthRequestHandler
-
-    def set_cookie(self: tornado.web.RequestHandler, name: str, value: str | bytes, **options: Any) -> None:
-        # `secure=False` would add the attribute as well.
-        secure: dict[str, Any] = {"secure": True} if self.request.protocol == "https" else {}
-        tornado.web.RequestHandler.set_cookie(self, name, value, **secure, **options)
-
-    handler.set_cookie = set_cookie

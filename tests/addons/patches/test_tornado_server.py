@@ -13,7 +13,7 @@ from mitmproxy.tools.web.app import AuthRequestHandler
 from tornado.web import Application
 
 from addons.certificate_files import CertificateFiles
-from addons.patches import tornado_server
+from addons.patches.mitmweb_operators import mark_cookies
 from addons.patches.tornado_server import make_server
 from tests.certificates import write_certificate
 
@@ -37,7 +37,7 @@ async def port(
     request: pytest.FixtureRequest, authority: trustme.CA, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[int]:
     monkeypatch.setattr(AuthRequestHandler, "set_cookie", AuthRequestHandler.set_cookie)
-    tornado_server.mark_cookies()
+    mark_cookies()
     files = CertificateFiles(*write_certificate(tmp_path, authority=authority)) if request.param == "tls" else None
     server = make_server(
         Application([("/", Page)]), files, name="mitmweb", most_connections=8, head_seconds=0.2, idle_seconds=0.5

@@ -7,7 +7,6 @@ body as if a client had sent it; only then does it replace the body of the serve
 import asyncio
 import logging
 from collections.abc import Awaitable, Sequence
-from contextlib import nullcontext
 from time import time
 
 from mitmproxy import command, exceptions, http
@@ -62,9 +61,8 @@ class OperatorHold:
         if state is None or state.shown is None:
             return
         self._review.hold(state.shown)
-        client = self._clients.of(flow.client_conn)
         try:
-            with state.timed("held"), client.until_closed() if client is not None else nullcontext():
+            with state.timed("held"), self._clients.until_closed(flow.client_conn):
                 while self._review.is_held(state.shown):  # noqa: ASYNC110 - there is no event to wait for
                     await asyncio.sleep(_POLL_SECONDS)
         except ClientGone:

@@ -8,7 +8,7 @@ answer.
 
 import logging
 from collections.abc import Callable
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from functools import partial
 from time import time
 from weakref import WeakKeyDictionary, WeakSet
@@ -147,9 +147,9 @@ class Protect:
         state.accepted = True
         content = flow.request.raw_content or b""
         state.received = len(content)
-        client, state.noted = self._clients.of(flow.client_conn), True
+        state.noted = True
         try:
-            with client.until_closed() if client is not None else nullcontext(), state.asking():
+            with self._clients.until_closed(flow.client_conn), state.asking():
                 opened = await self._gateway.open(state.call(flow, content, editable=self._review.may_hold))
         except ClientGone:
             # If the gateway had answered already, its receipt needs an outcome.

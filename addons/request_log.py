@@ -203,7 +203,7 @@ def _of_receipt(receipt: ReceiptRef | None) -> dict[str, Any]:
 
 
 def _of_guard(verdict: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Returns the guard's action, and its findings by rule."""
+    """Returns the guard's action, and its findings by kind."""
     if verdict is None:
         return None
     findings: dict[str, int] = {}

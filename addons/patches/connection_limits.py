@@ -140,6 +140,11 @@ class Clients:
             if not self._addresses[state.address]:
                 del self._addresses[state.address]
 
+    def until_closed(self, client: connection.Client) -> AbstractContextManager[None]:
+        """As that of its state; does nothing for a connection that is not known."""
+        state = self.of(client)
+        return nullcontext() if state is None else state.until_closed()
+
     def mark(self, state: ClientState | None, phase: Phase) -> None:
         """Records that a connection has entered a phase."""
         if state is None or state.phase is phase:

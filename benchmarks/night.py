@@ -41,13 +41,12 @@ from benchmarks.mixed_upstream import MixedUpstream
 from benchmarks.night_alerts import Prometheus
 from benchmarks.night_checks import Sent, disagreements, lines_of, miscounted, private
 from benchmarks.proxy import KEY, free_port
-from benchmarks.soak import Soak, growth, write_old_receipts
+from benchmarks.soak import Soak, excessive, growth, traffic_options, write_old_receipts
 
 _DISK_MB = 1400
 # The alert for a disk that fills up fires below a gigabyte, which this one has, and where a day would fill it.
 _SCRAPED = 20.0
 _HELD = orjson.dumps({"model": "gpt-5", "messages": [{"role": "user", "content": sentence(random.Random(0))}]})
-_MOST_GROWTH = {"memory_mb": 1.1, "files": 1.2, "threads": 1.1}
 _TELLING_MINUTES = 20.0
 
 
@@ -359,18 +358,14 @@ async def run(options: argparse.Namespace, folder: Path, start: Launch = launch)
             faults += verified_log(gateway.data)
     grown = course.grown
     if options.minutes >= _TELLING_MINUTES:
-        faults += [f"{name} grew" for name, most in _MOST_GROWTH.items() if grown[name]["ratio"] > most]
+        faults += excessive(grown)
     print({name: {part: round(figure, 2) for part, figure in each.items()} for name, each in grown.items()})
     print(f"events: {dict(night.events)}; commands: {dict(night.commands)}")
     return faults
 
 
 def main(arguments: Sequence[str] | None = None, start: Launch = launch) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--minutes", type=float, default=30)
-    parser.add_argument("--rate", type=float, default=8, help="calls a second, of all clients")
-    parser.add_argument("--clients", type=int, default=6)
-    parser.add_argument("--seed", type=int, default=1)
+    parser = traffic_options(__doc__, rate=8)
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="an empty folder to leave the log and the rest in")
     options = parser.parse_args(arguments)
     began = time.monotonic()

@@ -246,6 +246,15 @@ def growth(samples: Sequence[Sample]) -> dict[str, dict[str, float]]:
     return found
 
 
+def excessive(grown: dict[str, dict[str, float]]) -> list[str]:
+    """Returns what grew too much."""
+    return [
+        f"{name} grew to {grown[name]['ratio']:.2f} of what it was"
+        for name, most in _MOST_GROWTH.items()
+        if grown[name]["ratio"] > most
+    ]
+
+
 async def run(options: argparse.Namespace, folder: Path, start: Launch) -> list[str]:
     """Returns what was wrong."""
     async with MixedUpstream(options.seed).running() as upstream:
@@ -264,11 +273,7 @@ async def run(options: argparse.Namespace, folder: Path, start: Launch) -> list[
         faults.append(f"{soak.promises.unrestored} answers were not restored")
     grown = growth(soak.samples)
     if options.minutes >= _TELLING_MINUTES:
-        faults += [
-            f"{name} grew to {grown[name]['ratio']:.2f} of what it was"
-            for name, most in _MOST_GROWTH.items()
-            if grown[name]["ratio"] > most
-        ]
+        faults += excessive(grown)
     show(soak, grown, upstream)
     if options.json:
         answers = {kind: dict(statuses) for kind, statuses in soak.promises.answers.items()}
@@ -292,12 +297,18 @@ def show(soak: Soak, grown: dict[str, dict[str, float]], upstream: MixedUpstream
     print(f"{soak.promises.records} records, {upstream.crossed.total()} bodies crossed")
 
 
-def main(arguments: Sequence[str] | None = None, start: Launch = launch) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def traffic_options(description: str | None, rate: float) -> argparse.ArgumentParser:
+    """Returns a parser of the options that say how much traffic there is."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=30)
-    parser.add_argument("--rate", type=float, default=10, help="calls a second, of all clients")
+    parser.add_argument("--rate", type=float, default=rate, help="calls a second, of all clients")
     parser.add_argument("--clients", type=int, default=6)
     parser.add_argument("--seed", type=int, default=1)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None, start: Launch = launch) -> int:
+    parser = traffic_options(__doc__, rate=10)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:

@@ -27,6 +27,7 @@ from packaging.utils import canonicalize_name
 
 from gateway import __version__
 from tests.certificates import write_certificate
+from tests.commands import output_of
 from tests.e2e.lacking import lacking
 from tests.e2e.readme import steps
 from tests.e2e.service import CONFIGURATION, PROGRAM, STATE, Machine, documented
@@ -71,17 +72,7 @@ class Installed:
 
     def run(self, *arguments: str) -> str:
         """Runs a command and returns what it prints. It has to succeed."""
-        done = subprocess.run(
-            [self.program, *arguments],
-            cwd=self.folder,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
-        assert done.returncode == 0, f"{arguments}\n{done.stdout}\n{done.stderr}"
-        return done.stdout
+        return output_of([self.program, *arguments], self.folder, self.environment)
 
 
 @pytest.fixture(scope="session")

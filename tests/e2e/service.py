@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.commands import output_of
 from tests.e2e.readme import steps
 from tests.e2e.server import ROOT, free_port
 
@@ -73,17 +74,7 @@ class Machine:
     def run(self, command: str) -> str:
         """Runs a documented command, as this account, and returns what it prints. It has to succeed."""
         bare = re.sub(r"\bsudo (-u \S+ )?|--(owner|group) \S+ ", "", command)
-        done = subprocess.run(
-            ["sh", "-c", self.mapped(bare)],
-            cwd=self.root,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
-        assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
-        return done.stdout
+        return output_of(["sh", "-c", self.mapped(bare)], self.root, self.environment)
 
     def command(self, words: str) -> str:
         return self.run(f"{PROGRAM} {words} --config {CONFIGURATION}/{SETTINGS.name}")

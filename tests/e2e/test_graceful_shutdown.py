@@ -19,7 +19,7 @@ import pytest
 
 from gateway.workers.stop_signals import STOP_SIGNALS
 from tests.e2e.server import OPERATOR_KEY, PLAIN, ROOT, Running, gateway
-from tests.e2e.upstream import Recorded, Reply, Upstream, completion, echo
+from tests.e2e.upstream import Upstream, answer_when_told, completion
 
 SAID = "mail canary@acme.test"
 CHAT = {"model": "configured-upstream", "messages": [{"role": "user", "content": SAID}]}
@@ -30,14 +30,7 @@ def a_call_under_way(
     folder: Path, upstream: Upstream, seconds: str
 ) -> Iterator[tuple[Running, Future[httpx.Response], threading.Event]]:
     """A gateway with a call that the upstream answers when the event is set."""
-    asked, answered = threading.Event(), threading.Event()
-
-    def slowly(request: Recorded) -> Reply:
-        asked.set()
-        answered.wait(120)
-        return echo(request)
-
-    upstream.answer = slowly
+    asked, answered = answer_when_told(upstream)
     with (
         gateway(folder, "--upstream", f"{upstream.url}/v1", environment={"SVC_SHUTDOWN_SECONDS": seconds}) as running,
         ThreadPoolExecutor(1) as pool,

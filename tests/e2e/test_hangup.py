@@ -8,7 +8,6 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Event
 
 import httpx
 import pytest
@@ -16,7 +15,7 @@ import pytest
 from tests.e2e.mitmweb import wait_for
 from tests.e2e.server import COMMAND, OPERATOR_KEY, PLAIN, ROOT, free_port, gateway
 from tests.e2e.terminal import Terminal
-from tests.e2e.upstream import Recorded, Reply, Upstream, echo
+from tests.e2e.upstream import Upstream, answer_when_told
 from tests.processes import gone, is_gone
 
 if not hasattr(signal, "SIGHUP"):
@@ -125,14 +124,8 @@ def test_with_standard_error_as_the_log_nothing_stops_even_while_it_starts(tmp_p
 
 
 def test_a_closed_terminal_stops_it_once_calls_have_their_answers(tmp_path: Path, upstream: Upstream) -> None:
-    log, port, asked, answered = tmp_path / "svc.log", free_port(), Event(), Event()
-
-    def slowly(request: Recorded) -> Reply:
-        asked.set()
-        answered.wait(120)
-        return echo(request)
-
-    upstream.answer = slowly
+    log, port = tmp_path / "svc.log", free_port()
+    asked, answered = answer_when_told(upstream)
     variables = environment(SVC_LOG_FILE=str(log), SVC_UPSTREAM=f"{upstream.url}/v1", SVC_SHUTDOWN_SECONDS="3600")
     terminal = Terminal(command(tmp_path, port), tmp_path, variables)
     try:

@@ -18,6 +18,7 @@ import httpx
 import pytest
 import trustme
 
+from tests.commands import output_of
 from tests.e2e.lacking import lacking
 from tests.e2e.readme import Block, Step, blocks, differs, steps
 from tests.e2e.server import PLAIN, ROOT, free_port
@@ -80,17 +81,7 @@ class Newcomer:
         if assigned := re.fullmatch(r"KEY=(\S+)", command):
             self.environment["KEY"] = assigned[1]
             return ""
-        done = subprocess.run(
-            ["sh", "-c", command],
-            cwd=self.clone,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
-        assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
-        return done.stdout
+        return output_of(["sh", "-c", command], self.clone, self.environment)
 
     def serve(self, command: str) -> str:
         """Starts a gateway in place of the one that ran before, and waits until it says how to stop it."""

@@ -19,7 +19,7 @@ import trustme
 from tests.certificates import write_certificate
 from tests.e2e.mitmweb import wait_for
 from tests.e2e.server import OPERATOR_KEY, ROOT, Running, gateway
-from tests.e2e.upstream import Recorded, Reply, Upstream, echo
+from tests.e2e.upstream import Recorded, Reply, Upstream, answer_when_told, echo
 from tests.gateway.exchange.streaming.support import DONE, chunk, event, in_pieces, text_of
 
 if not hasattr(signal, "SIGHUP"):
@@ -305,14 +305,7 @@ def open_files(pid: str | int) -> set[str]:
 
 
 def test_many_signals_at_once_and_one_during_the_shutdown_are_harmless(lab: Lab, upstream: Upstream) -> None:
-    asked, answered = threading.Event(), threading.Event()
-
-    def slowly(request: Recorded) -> Reply:
-        asked.set()
-        answered.wait(60)
-        return echo(request)
-
-    upstream.answer = slowly
+    asked, answered = answer_when_told(upstream)
     result: list[httpx.Response] = []
     call = threading.Thread(target=lambda: result.append(lab.ask()))
     call.start()

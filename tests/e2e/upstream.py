@@ -153,3 +153,16 @@ class Upstream:
             self._server.should_exit = True
             self._thread.join(10)
             self.socket.close()
+
+
+def answer_when_told(upstream: Upstream) -> tuple[threading.Event, threading.Event]:
+    """Has calls echoed once the second event is set; the first is set when one arrives."""
+    asked, told = threading.Event(), threading.Event()
+
+    def slowly(request: Recorded) -> Reply:
+        asked.set()
+        told.wait(120)
+        return echo(request)
+
+    upstream.answer = slowly
+    return asked, told

@@ -35,7 +35,7 @@ def reloading() -> Iterator[None]:
 
 def _notify(*lines: str) -> None:
     address = os.environ.get("NOTIFY_SOCKET", "")
-    # `@` stands for the zero byte of an abstract address.
+    # systemd writes the zero byte of an abstract address as `@`.
     if not address.startswith(("/", "@")) or not hasattr(socket, "AF_UNIX"):
         return
     try:

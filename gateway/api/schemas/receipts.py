@@ -109,7 +109,7 @@ class ReceiptReply(Reply):
     created_at: Time
     amends: RequestId | SkipJsonSchema[None] = absent("For `edit`: id of the request that an operator edited.")
     api_key_id: str | SkipJsonSchema[None] = absent(
-        "Id of the gateway key; `proxy_…` stands for a proxy client without one."
+        "Id of the gateway key, or `proxy_…` for a proxy client that sent none."
     )
     credential: str | SkipJsonSchema[None] = absent("Keyed digest of the provider's credential that the client sent.")
     wire: str | SkipJsonSchema[None] = absent("The API that was called, such as `chat-completions`.")

@@ -31,7 +31,7 @@ class _Item(NamedTuple):
 
 
 class Lists:
-    """Reads lists of names. No name in one of them contains an `ordinary` word or a word of places (`nobody`)."""
+    """Reads lists of names. A name in one of them has no `ordinary` word, and no word of places (`nobody`)."""
 
     def __init__(self, ordinary: WordList, nobody: WordList) -> None:
         self._ordinary, self._nobody = ordinary, nobody

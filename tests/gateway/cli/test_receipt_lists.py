@@ -70,8 +70,8 @@ def test_a_filter_and_what_a_refusal_says(command: Command, data_dir: Path) -> N
     assert [line[60:].strip() for line in lines[:3]] == ["refused", "unsupported_media_ty", "pe"]
     assert lines[1].startswith("key_aaaa…aaaaaaaa, mmmmmmmm…mmmmmmmm ")
     assert command.json("receipts", "list", "--type", "PERSON", "--limit", "1")[1]["total"] == 2
-    status, said = command("receipts", "list", "--key", "nobody", "--policy", "strict", "--policy", "code")
-    assert (status, said) == (0, "No receipts with key nobody, policy strict, code.\n")
+    status, said = command("receipts", "list", "--key", "unknown", "--policy", "strict", "--policy", "code")
+    assert (status, said) == (0, "No receipts with key unknown, policy strict, code.\n")
 
 
 def test_an_unknown_word_is_refused_without_repeating_it(command: Command, ids: list[str]) -> None:

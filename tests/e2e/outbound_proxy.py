@@ -7,9 +7,9 @@ whose proxy alone can.
 import base64
 import contextlib
 import re
+import select
 import socket
 import ssl
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -99,18 +99,13 @@ def _reached(place: str) -> socket.socket:
 
 
 def _relay(one: socket.socket, other: socket.socket) -> None:
-    """Passes bytes on in both directions until one side closes."""
-
-    def pump(source: socket.socket, sink: socket.socket) -> None:
-        with contextlib.suppress(OSError):
-            while data := source.recv(65536):
-                sink.sendall(data)
-        with contextlib.suppress(OSError):
-            sink.shutdown(socket.SHUT_RDWR)
-
-    for each in (one, other):
-        each.settimeout(60)
-    back = threading.Thread(target=pump, args=(other, one), daemon=True)
-    back.start()
-    pump(one, other)
-    back.join(10)
+    """Passes bytes on in both directions until one side closes, in one thread: two may not share a TLS connection."""
+    to = {one: other, other: one}
+    with contextlib.suppress(OSError):
+        while True:
+            read = [each for each in to if isinstance(each, ssl.SSLSocket) and each.pending()]
+            for source in read or select.select([*to], [], [], 60)[0]:
+                data = source.recv(65536)
+                if not data:
+                    return
+                to[source].sendall(data)

@@ -153,8 +153,8 @@ class Settings(BaseSettings):
     """Seconds that requests in progress may take to finish when the gateway stops. New ones are refused."""
 
     streaming: bool = False
-    """Whether clients of the gateway's listener may ask for streamed answers (`stream` true). The proxy always streams,
-    because its clients cannot be changed."""
+    """Whether clients of the gateway's listener may ask for streamed chat completions (`stream` true). All other calls
+    are streamed without it: Responses, Messages, Gemini and legacy completions. The proxy always streams."""
 
     telemetry: Literal["drop", "protect"] = "drop"
     """How known reports that proxy clients send on their own use, such as traces, are treated: dropped with 202, or

@@ -92,7 +92,7 @@ class Admission:
             check_media_type(_header(call, b"content-type"))
         source, body = self._parse(call)
         destination = self.destination_for(wire, body, call.path, call.fields, caller)
-        streams = self._settings.streaming
+        streams = wire.streams_by_default or self._settings.streaming
         return Exchange(
             call.request_id, wire, caller, destination, body, path, "chat", source, may_stream=streams, annotated=True
         )

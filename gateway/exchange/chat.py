@@ -32,7 +32,7 @@ from gateway.wires.members import object_at
 class ChatHandler:
     """Protects a request, has its surface answer it, and restores the answer.
 
-    `streaming` allows streams, which are complete before the client gets them.
+    `streaming` allows streams of every wire. They are complete before the client gets them.
     """
 
     admission: Admission
@@ -46,11 +46,11 @@ class ChatHandler:
         self, wire: Wire, body: Body, caller: Caller, path: str, fields: Sequence[Field]
     ) -> tuple[Exchange, int, bytes]:
         """Serves a request to its end. Returns the exchange, the status and the body for the client."""
-        place = path.partition("?")[0]
+        place, may_stream = path.partition("?")[0], wire.streams_by_default or self.streaming
         destination = self.admission.destination_for(wire, body, path, fields, caller)
         surface = self.surfaces.named(destination.surface)
         exchange = Exchange(
-            current_request_id(), wire, caller, destination, body, place, may_stream=self.streaming, annotated=True
+            current_request_id(), wire, caller, destination, body, place, may_stream=may_stream, annotated=True
         )
         await self.protection.protect(exchange)
         with self._answering(exchange):

@@ -89,7 +89,7 @@ class Protection:
         wire, query = exchange.wire, exchange.destination.query
         conversation = wire.read(exchange.parsed, f"{exchange.path}?{query}" if query else exchange.path)
         if conversation.stream and not (exchange.may_stream and wire.stream):
-            message = "Streaming is off; send `stream` false, or have the operator switch on the setting `streaming`."
+            message = "Chat completions are streamed with `SVC_STREAMING=true` only; set it, or send `stream` false."
             raise BadRequest(message, code="streaming_not_supported", param="stream")
         check_call(wire, exchange.parsed, exchange.caller, exchange.destination, exchange.path)
         param = "svc_policy" if exchange.operation == "chat" else "policy_id"

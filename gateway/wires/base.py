@@ -117,6 +117,8 @@ class Wire(ABC):
     """The provider's API that the wire is part of."""
     stream: EventFormat | None = None
     """How answers are streamed, if they ever are."""
+    streams_by_default = True
+    """Whether the gateway's listener streams answers without the setting `streaming`."""
     path: re.Pattern[str]
     """Matches the paths of the calls, without their queries."""
     method: str

@@ -82,6 +82,7 @@ class ChatCompletions(Wire):
     """The wire. Stateless."""
 
     id = "chat-completions"
+    streams_by_default = False
     stream = ChatCompletionChunks()
     path = re.compile(r"(?:/[\w.-]+)*/chat/completions\Z")
     method = "chat/completions"

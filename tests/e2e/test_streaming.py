@@ -261,15 +261,6 @@ def test_a_policy_that_refuses_streams(entrance: Entrance) -> None:
     assert entrance.upstream.recorded == []
 
 
-def test_without_the_setting_streams_are_refused(running: Running, upstream: Upstream) -> None:
-    with running.client() as client:
-        answer = client.post("/v1/chat/completions", json=asked() | {"model": "configured-upstream"})
-    error = answer.json()["error"]
-    assert (answer.status_code, error["code"]) == (400, "streaming_not_supported")
-    assert "`streaming`" in error["message"]
-    assert upstream.recorded == []
-
-
 def test_operators_see_what_was_sent(entrance: Entrance, tmp_path: Path) -> None:
     with entrance.client() as client:
         answer = client.post("/v1/chat/completions", json=asked())

@@ -47,7 +47,7 @@ class ChatRequest(_Open):
     model: Annotated[str, Field(pattern=r"^[A-Za-z0-9_@][A-Za-z0-9_.:/@+-]{0,255}$")]
     """`svc-demo`, `configured-upstream`, or a model that an upstream serves."""
     messages: Annotated[list[ChatMessage], Field(min_length=1)] = Field(description="The conversation so far.")
-    stream: bool | None = Field(None, description="Whether to stream the answer, if the setting `streaming` is on.")
+    stream: bool | None = Field(None, description="Whether to stream the answer, which needs `SVC_STREAMING=true`.")
     seed: int | None = None
     """Forwarded unchanged. Like every number of the protocol, refused if it looks like private text."""
     n: Annotated[int, Field(ge=1, le=128)] | None = Field(None, description="Number of choices to return.")

@@ -149,6 +149,12 @@ class PatternRecognizer:
         return repr((self.id, self.type, self.patterns, self.context, self.blobs, code_digest(self.validator)))
 
     @cached_property
+    def label_scores(self) -> frozenset[float]:
+        """The scores of matches next to a context word, which no other match has."""
+        near = {_near_score(pattern) for pattern in self.patterns} if self.context else set()
+        return frozenset(near - {pattern.score for pattern in self.patterns if not pattern.needs_context})
+
+    @cached_property
     def _compiled(self) -> tuple[Expression, ...]:
         return tuple(compile_pattern(pattern.regex) for pattern in self.patterns)
 
@@ -210,7 +216,7 @@ class PatternRecognizer:
             return None
         if verdict:
             return 1.0
-        return min(pattern.score + _CONTEXT_GAIN, _MAX_UNVALIDATED) if near else pattern.score
+        return _near_score(pattern) if near else pattern.score
 
 
 @dataclass(frozen=True)
@@ -233,6 +239,10 @@ class FunctionRecognizer:
 
     def find(self, normalized: NormalizedText, hits: Sequence[int]) -> Iterable[Match]:
         return self.function(normalized, hits)
+
+
+def _near_score(pattern: Pattern) -> float:
+    return min(pattern.score + _CONTEXT_GAIN, _MAX_UNVALIDATED)
 
 
 def _next_word(data: bytes, start: int, end: int) -> int:

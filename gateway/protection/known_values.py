@@ -168,7 +168,8 @@ class KnownValues:
             is_hidden = before >= 0 and spans[before].end >= end
             known = indexes[value].spans
             if not is_hidden and reach.covers(start, end, value, known[value].type):
-                extra += _beside(spans, covered, text, known[value]._replace(start=start, end=end), known)
+                repeat = known[value]._replace(start=start, end=end, is_repeat=True)
+                extra += _beside(spans, covered, text, repeat, known)
         return united(with_paired_markup(text, (*spans, *extra)))
 
     def _occurrences(self, text: str, spans: Spans, indexes: dict[str, ValueIndex]) -> Iterator[tuple[int, int, str]]:

@@ -33,11 +33,10 @@ from gateway.protection.blocks import Block, BlockFindings, TextPlace, hidden_ea
 from gateway.protection.known_values import KnownValues, TextForms, united
 from gateway.protection.operators import apply_action
 from gateway.protection.protocol_names import as_declared
+from gateway.protection.reasons import LITERAL
 from gateway.protection.split_values import labelled_by_previous, values_across
 from gateway.text.fields import MessageField, Replace, Span, Spans, TextField
 from gateway.text.token_estimate import estimate
-
-LITERAL = "PLACEHOLDER"
 
 
 @dataclass(slots=True)
@@ -332,7 +331,7 @@ def _escape_literals(
                         continue
                     if owner >= index:
                         taken.add(hit.placeholder)
-                    literal = Span(hit.start, hit.end, LITERAL, Action.PLACEHOLDER, 1.0, "literal")
+                    literal = Span(hit.start, hit.end, "PLACEHOLDER", Action.PLACEHOLDER, 1.0, LITERAL)
                     all_spans[position] = united((*all_spans[position], literal))
             escaped.append(dataclasses.replace(result, spans=tuple(all_spans), is_prose=False))
         if not taken:

@@ -22,7 +22,7 @@ from gateway.text.fields import Place, Span
 
 _ACCOUNTS = frozenset({"PERSON", "USERNAME"})
 
-_SURE = 0.75
+SURE = 0.75
 """Score of the name model below which about half of its names of persons are none."""
 _LETTER, _DIGIT = re.compile(r"[^\W\d_]"), re.compile(r"\d")
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -47,7 +47,7 @@ def _is_written_plainly(occurrence: str, value: str) -> bool:
 
 def is_sure(span: Span) -> bool:
     """Returns whether a finding is hidden in other texts, too."""
-    return span.recognizer != NAME_MODEL or span.type not in NAMES or span.score >= _SURE
+    return span.recognizer != NAME_MODEL or span.type not in NAMES or span.score >= SURE
 
 
 def is_distinctive(value: str, type: str) -> bool:

@@ -32,7 +32,10 @@ _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]+")
 
 
 class Span(NamedTuple):
-    """An entity and the policy's action for it. `text[start:end]` refers to a text of a field."""
+    """An entity and the policy's action for it. `text[start:end]` refers to a text of a field.
+
+    `is_repeat` says that nothing recognized it there: it is a value that was recognized elsewhere.
+    """
 
     start: int
     end: int
@@ -40,6 +43,7 @@ class Span(NamedTuple):
     action: Action
     score: float
     recognizer: str
+    is_repeat: bool = False
 
     def entity(self) -> Entity:
         """Returns the entity without the action."""

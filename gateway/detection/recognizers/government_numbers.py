@@ -33,6 +33,8 @@ _MISTYPED = 0.55
 """Score of a number in the form of a person's number that directly follows its words, but fails its check."""
 _CATEGORY_ANNOUNCED, _CATEGORY_ANNOUNCED_UNCHECKED = 0.7, 0.55
 """Scores of a number near context words of its category."""
+LABEL_SCORES = frozenset({_ANNOUNCED_UNCHECKED, _CATEGORY_ANNOUNCED_UNCHECKED, _MISTYPED})
+"""Scores of numbers that only their label confirms."""
 _LIKELY = 0.5
 _SOME_NUMBER = LABELS["ID_NUMBER"].type
 _OF_PERSONS = frozenset({"government_id", "health"})
@@ -243,6 +245,12 @@ def _matches(
         elif kind:
             score = max(score, _CATEGORY_ANNOUNCED if table.proves[row] else _CATEGORY_ANNOUNCED_UNCHECKED)  # noqa: PLW2901
         yield Match(start, end, score, NUMBERS[row].name)
+
+
+@cache
+def proven_types() -> frozenset[str]:
+    """Returns the types whose numbers all passed a check that few other numbers pass."""
+    return frozenset(each.name for each in NUMBERS) - {each.name for each in NUMBERS if not each.proves}
 
 
 @cache

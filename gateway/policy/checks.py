@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 
+from gateway.detection import builtin_detector
 from gateway.detection.normalized_text import normalize_text
 from gateway.detection.recognizer import OWN_GROUP
 from gateway.errors import Unprocessable
 from gateway.models import Action, PrivacyMode
+from gateway.policy.document import GROUPS
 from gateway.policy.lists import spellings
 from gateway.policy.model import Policy
 from gateway.policy.patterns import ExpressionError, check_pattern
@@ -25,6 +27,7 @@ def check(policy: Policy) -> None:
         except ExpressionError as error:
             raise _refused(where, f"the pattern cannot be used: {error}") from None
     _check_lists(policy)
+    _check_may_allow(policy)
     for where, type_name in _own_types(policy):
         if policy.rule_for(type_name, OWN_GROUP, PrivacyMode.STANDARD).action is Action.KEEP:
             raise _refused(where, "the rules keep entities of this type; use another type or add a rule for it")
@@ -42,6 +45,14 @@ def _own_types(policy: Policy) -> Iterator[tuple[str, str]]:
         yield f"deny.{index}.type", entry.type
     for index, pattern in enumerate(policy.patterns):
         yield f"patterns.{index}.type", pattern.type
+
+
+def _check_may_allow(policy: Policy) -> None:
+    types = [name for name in policy.may_allow or () if name not in GROUPS]
+    known = builtin_detector().types if types else {}
+    for index, name in enumerate(policy.may_allow or ()):
+        if name in known and known[name].group == "secret":
+            raise _refused(f"may_allow.{index}", f"secrets are never left in clear; remove `{name}`")
 
 
 def _check_lists(policy: Policy) -> None:

@@ -100,6 +100,12 @@ def _known_keys(rules: Mapping[str, RuleDocument]) -> Mapping[str, RuleDocument]
     return rules
 
 
+def _types_or_groups(names: list[str]) -> list[str]:
+    if any(name not in GROUPS and not re.fullmatch(_TYPE, name) for name in names):
+        raise ValueError("use a TYPE_IN_CAPITALS or one of the groups: " + ", ".join(GROUPS))
+    return names
+
+
 Rules = Annotated[dict[RuleKey, RuleDocument], AfterValidator(_known_keys)]
 
 
@@ -205,10 +211,8 @@ class RouteDocument(_Part):
 
     @field_validator("local_types", "blocked_types")
     @classmethod
-    def _types_or_groups(cls, names: list[str]) -> list[str]:
-        if any(name not in GROUPS and not re.fullmatch(_TYPE, name) for name in names):
-            raise ValueError("use a TYPE_IN_CAPITALS or one of the groups: " + ", ".join(GROUPS))
-        return names
+    def _known_names(cls, names: list[str]) -> list[str]:
+        return _types_or_groups(names)
 
     @property
     def most_tokens(self) -> int | None:
@@ -258,6 +262,8 @@ class _Sections(_Part):
     allow: list[AllowDocument] = Field(default_factory=list, max_length=MAX_LIST_ENTRIES)
     deny: list[DenyDocument] = Field(default_factory=list, max_length=MAX_LIST_ENTRIES)
     patterns: list[PatternDocument] = Field(default_factory=list, max_length=MAX_PATTERNS)
+    may_allow: list[RuleKey] | None = Field(None, max_length=64)
+    """Types and groups of which callers may have single values left in clear; never secrets. Default: none."""
     attachments: Literal["refuse", "pass"] = "refuse"
     restore: RestoreDocument = RestoreDocument()
     guard: GuardDocument = GuardDocument()
@@ -281,6 +287,13 @@ class _Sections(_Part):
         if len({one.type for one in deny}) > MAX_DENY_TYPES:
             raise ValueError(f"the deny list has more than {MAX_DENY_TYPES} types")
         return deny
+
+    @field_validator("may_allow")
+    @classmethod
+    def _no_secrets(cls, names: list[str] | None) -> list[str] | None:
+        if names and "secret" in names:
+            raise ValueError("secrets are never left in clear; remove `secret`")
+        return _types_or_groups(names) if names else names
 
     @field_validator("patterns")
     @classmethod

@@ -31,6 +31,9 @@ def resolve(document: PolicyDocument, *, version: int, builtin: bool, parent: Po
     merged |= {"version": version, "builtin": builtin}
     if parent is not None:
         merged["extends"] = {"id": parent.id, "version": parent.version, "hash": parent.hash}
+    # An empty list replaces the parent's. Without it, a policy has the hash that it had before there was the field.
+    if not merged.get("may_allow"):
+        merged.pop("may_allow", None)
     policy = checked(Policy, merged)
     check(policy)
     return policy

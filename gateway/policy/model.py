@@ -11,7 +11,8 @@ from typing import Any
 import orjson
 import rfc8785
 
-from gateway.models import Action, Entity, PolicyRef, PrivacyMode
+from gateway.detection.recognizer import OWN_GROUP
+from gateway.models import OWN_RECOGNIZER, Action, Entity, PolicyRef, PrivacyMode
 from gateway.policy.document import ResolvedDocument
 from gateway.policy.lists import AllowList
 from gateway.policy.matching import Matcher
@@ -73,6 +74,17 @@ class Policy(ResolvedDocument):
         """How much the mere presence of a type restricts where a text may go, from 0 (not at all) to 2 (blocked)."""
         blocks = self.rule_for(type, group, mode).action is Action.BLOCK
         return 2 if blocks else self.route.restricts(type, group)
+
+    def may_allow_of(self, type: str, group: str, recognizer: str) -> bool:
+        """Whether a caller may have a finding of this type left in clear, by `may_allow`. A secret never.
+
+        Findings of the policy's own lists and patterns belong to the group `custom`, whatever their type.
+        """
+        if group == "secret" or not (listed := self.may_allow):
+            return False
+        if recognizer.startswith(OWN_RECOGNIZER):
+            return OWN_GROUP in listed or (type in listed and group == OWN_GROUP)
+        return type in listed or group in listed
 
     def find(self, text: str) -> tuple[Entity, ...]:
         """Finds terms of the deny list and matches of the policy's patterns, sorted by start. They may overlap.

@@ -34,7 +34,7 @@ def warnings(policy: Policy, types: Mapping[str, EntityType], *, others: bool = 
 def _unknown_types(policy: Policy, types: Mapping[str, EntityType], others: bool) -> Iterator[tuple[str, str]]:
     effect = "only the detection service could find it" if others else "its rules have no effect"
     route = policy.route
-    named = policy.rule_book.named().union(route.local_types, route.blocked_types)
+    named = policy.rule_book.named().union(route.local_types, route.blocked_types, policy.may_allow or ())
     known = {*types, *policy.own_types, *GROUPS}
     for name in sorted(named - known):
         near = get_close_matches(name, sorted(known), 1, 0.75)

@@ -73,7 +73,7 @@ class Case:
     recorded: str = ""
     """The outcome of the receipt; empty if there is none."""
     wire: str | None = WIRE
-    policy: str | None = "default@1"
+    policy: str | None = "default@2"
     audited: str | None = WIRE
     audited_as: str | None = None
     answer: Callable[[Recorded], Reply] | None = None

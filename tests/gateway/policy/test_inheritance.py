@@ -157,3 +157,28 @@ def test_route_thresholds() -> None:
 
 def test_a_route_switched_off_by_a_child_is_off() -> None:
     assert policy(extends="gdpr", route={"shard_tokens": "off"}).route.most_tokens is None
+
+
+def test_may_allow_is_the_parents_list_or_the_policys_own() -> None:
+    """Never secrets, and of what the policy's own lists find only `custom` and the policy's own types."""
+    inherited = policy(extends="pci", deny=[{"type": "PERSON", "terms": ["Roe"]}, {"type": "PROJECT", "terms": ["X1"]}])
+    own = policy(extends="default", may_allow=["custom", "CUSTOMER_ID", "PROJECT"])
+    none = policy(extends="default", may_allow=[])
+    cases = [
+        (inherited, "EMAIL_ADDRESS", "contact", "email", True),
+        (inherited, "PERSON", "person", "names", True),
+        (inherited, "PERSON", "person", "policy:deny", False),
+        (inherited, "PROJECT", "custom", "policy:deny", False),
+        (inherited, "API_KEY", "secret", "api_key", False),
+        (inherited, "CREDIT_CARD", "financial", "credit_card", False),
+        (own, "PROJECT", "custom", "policy:deny", True),
+        (own, "CUSTOMER_ID", "account", "account_number", True),
+        (own, "PERSON", "person", "names", False),
+        (policy(may_allow=["API_KEY_X"]), "API_KEY_X", "secret", "api_key", False),
+        (none, "PERSON", "person", "names", False),
+        (policy(), "PERSON", "person", "names", False),
+    ]
+    for made, type, group, recognizer, may in cases:
+        assert made.may_allow_of(type, group, recognizer) is may, (made.may_allow, type, recognizer)
+    assert "may_allow" not in none.document
+    assert "may_allow" not in policy().document

@@ -27,7 +27,7 @@ _UNKNOWN_PATH = "/(not-shown)"
 # A path made of these words names the kind of call; any other word could be private.
 _WORDS = re.compile(
     r"(?:/(?:v1|v1beta|openai|anthropic|api|chat|completions|messages|count_tokens|responses|embeddings|models"
-    r"|analyze|protect|reconstruct|shard|playground|run|policies|receipts|usage|payments|x402|healthz))+"
+    r"|analyze|explain|protect|reconstruct|shard|playground|run|policies|receipts|usage|payments|x402|healthz))+"
 )
 _REGULAR = ProxyMode.parse("regular")
 _CODE = re.compile(r"[a-z0-9_]{1,64}")

@@ -8,8 +8,7 @@ import argparse
 import json
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import asdict, dataclass
-from secrets import token_bytes
+from dataclasses import asdict
 from typing import Any
 
 from rich.console import Console
@@ -18,29 +17,13 @@ from rich.text import Text
 
 from gateway.cli.console import CommandLine, argument, print_json, read_stdin, utf8_text
 from gateway.cli.engines import all_engines
+from gateway.cli.explain import add_mode, show
 from gateway.cli.policy_lookup import load_policy, open_registry
 from gateway.config.settings import Settings
-from gateway.detection.engines import Finder
-from gateway.errors import Forbidden
-from gateway.models import PrivacyMode
-from gateway.placeholders import Placeholders
-from gateway.policy.model import Policy
 from gateway.policy.registry import PolicyRegistry
 from gateway.policy.review import differences, warnings
-from gateway.protection.protector import Protector
-from gateway.text.fields import TextField
 
 type PolicyAction = Callable[[PolicyRegistry, Settings, argparse.Namespace], int]
-
-
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """The result of applying a policy to a text. `blocked` gives the reason if the policy refuses it."""
-
-    protected_text: str | None
-    transformations: tuple[dict[str, Any], ...]
-    kept: tuple[dict[str, Any], ...]
-    blocked: str | None
 
 
 def add_commands(line: CommandLine) -> None:
@@ -68,7 +51,7 @@ def add_commands(line: CommandLine) -> None:
     trial = actions.add_parser("try", help="apply a policy to a text without sending or storing anything")
     trial.add_argument("policy", metavar="FILE", help="a file, or an id, id@version or hash")
     trial.add_argument("--text", type=utf8_text, required=True, help="the text; `-` reads it from standard input")
-    trial.add_argument("--mode", choices=[mode.value for mode in PrivacyMode], default=PrivacyMode.STANDARD.value)
+    add_mode(trial)
     finish(trial, try_policy)
 
 
@@ -126,48 +109,11 @@ def diff_policies(registry: PolicyRegistry, _: Settings, options: argparse.Names
 
 
 def try_policy(registry: PolicyRegistry, settings: Settings, options: argparse.Namespace) -> int:
-    """Prints the text as the policy would protect it. Repeats none of its private values."""
+    """Prints what the policy finds in the text and why, and what would leave."""
     policy = load_policy(options.policy, registry)
     with argument():
         text = read_stdin("text") if options.text == "-" else options.text
-    engines = all_engines(settings)
-    with closing(engines):
-        done = attempt(policy, text, PrivacyMode(options.mode), engines)
-    if options.json:
-        print_json({"policy": asdict(policy.ref), **asdict(done)})
-    else:
-        _show_trial(done)
-    return 0
-
-
-def attempt(policy: Policy, text: str, mode: PrivacyMode, finder: Finder) -> Trial:
-    """Protects `text` under `policy` as the gateway would, with a throwaway key."""
-    protector = Protector(finder, hash_key=token_bytes(32))
-    holder = {"text": text}
-    try:
-        field = TextField(holder, "text", text)
-        done = protector.protect([[field]], policy, mode, Placeholders(token_bytes(32)))
-    except Forbidden as refusal:
-        return Trial(None, (), (), refusal.message)
-    return Trial(
-        holder["text"],
-        tuple(one._asdict() for one in done.transformations),
-        tuple(one._asdict() for one in done.kept),
-        None,
-    )
-
-
-def _show_trial(done: Trial) -> None:
-    console = Console()
-    if done.protected_text is None:
-        console.print(f"Nothing would leave. {done.blocked}", highlight=False, markup=False)
-        return
-    table = Table("Type", "At", "Score", "Action")
-    rows = [(one, str(one["action"])) for one in done.transformations] + [(one, "keep") for one in done.kept]
-    for one, action in sorted(rows, key=lambda row: (row[0]["start"], row[0]["end"])):
-        table.add_row(one["type"], f"{one['start']}-{one['end']}", f"{one['score']:.2f}", action)
-    console.print(table)
-    console.print(done.protected_text, highlight=False, markup=False)
+    return show(policy, text, settings, options)
 
 
 def _format_value(value: Any) -> str:

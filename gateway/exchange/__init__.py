@@ -12,7 +12,7 @@ destination     where a call goes, and what of its head may go with it
 permissions     what a key and a route permit
 header_policy   which headers are forwarded
 earlier_answers values of answers that a later request may continue
-operations      analyze, protect, reconstruct, shard
+operations      analyze, explain, protect, reconstruct, shard
 operator_edits  an operator's edits of protected requests
 edit_findings   where an edit holds private text
 leak_search     searches for known values in any encoding

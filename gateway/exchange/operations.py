@@ -1,4 +1,4 @@
-"""The native operations: analyze, protect, reconstruct, shard. They involve neither a wire nor an upstream."""
+"""The native operations: analyze, explain, protect, reconstruct, shard. They involve neither a wire nor an upstream."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +14,7 @@ from gateway.models import Action, Caller, Entity, PrivacyMode, SessionGrant, Tr
 from gateway.placeholders import Placeholders, RestoreScope, urls_with_placeholders
 from gateway.policy.document import SessionDocument
 from gateway.policy.model import Policy
+from gateway.protection.explanation import Explanation, explain
 from gateway.protection.protector import Protected
 from gateway.receipts.records import Receipt, attach_to_errors
 from gateway.sharding.splitter import MOST_COMPARTMENTS, Sharded, shard
@@ -83,6 +84,14 @@ class Reconstruction:
     receipt: Receipt
 
 
+@dataclass(frozen=True, slots=True)
+class ExplainedText:
+    """The findings in a text, with their reasons."""
+
+    explanation: Explanation
+    policy: Policy
+
+
 class Operations:
     """Runs the native operations with the same protection as chat."""
 
@@ -111,6 +120,15 @@ class Operations:
 
         with described(conversation, policy, protector.types):
             return await self._protection.work(job, caller, [question.text])
+
+    async def explain(self, question: Question, caller: Caller) -> ExplainedText:
+        """Says what is found in a text, and why. Creates no session and stores nothing."""
+        protector, conversation = self._protection.protector, question.conversation()
+        policy = self._protection.policy(question.policy_id, caller)
+        mode, owner = conversation.privacy_mode, caller.remembered_as
+        job = partial(explain, protector, question.text, policy, mode, remember_for=owner)
+        with described(conversation, policy, protector.types):
+            return ExplainedText(await self._protection.work(job, caller, [question.text]), policy)
 
     async def protect(
         self,

@@ -109,13 +109,14 @@ def settings_that_hide(found: Span, policy: Policy, types: Mapping[str, EntityTy
         return ()
     if reason is Reason.CORRECTION:
         return ("svc_deny",)
-    rule = f"rules.{found.type}"
+    rule, may_change = f"rules.{found.type}", found.action is not Action.BLOCK
     if reason is Reason.POLICY:
-        is_listed = found.recognizer == f"{OWN_RECOGNIZER}deny"
-        return ("deny" if is_listed else f"patterns.{found.recognizer.removeprefix(OWN_RECOGNIZER)}", rule)
-    doubtful = found.score < _CHECKED and found.action is not Action.BLOCK
-    names = [rule, *([f"{rule}.min_score"] if doubtful else []), "allow"]
-    return (*names, "svc_allow") if may_be_allowed(found, policy, types) else tuple(names)
+        name = found.recognizer.removeprefix(OWN_RECOGNIZER)
+        names = ["deny" if name == "deny" else f"patterns.{name}", rule]
+    else:
+        names = [rule, *([f"{rule}.min_score"] if may_change and found.score < _CHECKED else []), "allow"]
+    may_allow = may_change and policy.may_allow_of(found.type, group_of(found.type, types), found.recognizer)
+    return (*names, "svc_allow") if may_allow else tuple(names)
 
 
 def why_kept(found: Entity, value: str, policy: Policy, types: Mapping[str, EntityType], mode: PrivacyMode) -> Kept:
@@ -132,11 +133,6 @@ def settings_that_keep(found: Entity, why: Kept) -> tuple[str, ...]:
         return ("allow",)
     rule = f"rules.{found.type}"
     return (f"{rule}.min_score" if why == "min_score" else rule, "svc_deny")
-
-
-def may_be_allowed(found: Span, policy: Policy, types: Mapping[str, EntityType]) -> bool:
-    """Returns whether the caller's corrections could leave it in clear. No policy lets them yet."""
-    return False
 
 
 def _of_number(type: str, score: float) -> Reason:

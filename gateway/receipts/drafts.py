@@ -10,9 +10,11 @@ from gateway.models import Action, PolicyRef, RiskLevel, RouteDecision
 from gateway.policy.document import GuardDocument
 
 OPERATIONS = frozenset(
-    "analyze chat completions edit embeddings messages other playground protect reconstruct responses shard".split()
+    """
+    analyze chat completions edit embeddings explain messages other playground protect reconstruct responses shard
+    """.split()
 )
-EXCHANGES = OPERATIONS - {"analyze", "edit", "protect", "reconstruct", "shard"}
+EXCHANGES = OPERATIONS - {"analyze", "edit", "explain", "protect", "reconstruct", "shard"}
 """The operations that get an outcome."""
 # By the code of the error with which a request ended.
 _OF_UPSTREAMS = {

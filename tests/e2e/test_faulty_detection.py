@@ -77,6 +77,7 @@ def test_a_faulty_detector(fault: Callable[[], None], tmp_path: Path, upstream: 
             "/v1/chat/completions": CHAT,
             "/v1/protect": {"text": CANARY},
             "/v1/analyze": {"text": CANARY},
+            "/v1/explain": {"text": CANARY},
         }.items():
             answer = client.post(path, json=body)
             assert answer.status_code == 503

@@ -103,7 +103,7 @@ def test_a_key_permits_every_model_that_a_call_to_gemini_names(running: Running,
 
 def test_scopes_of_native_calls(running: Running) -> None:
     calls = {
-        "analyze": [("POST", "/v1/analyze")],
+        "analyze": [("POST", "/v1/analyze"), ("POST", "/v1/explain")],
         "protect": [
             ("POST", "/v1/protect"),
             ("POST", "/v1/shard"),

@@ -102,6 +102,7 @@ def test_while_the_upstream_thinks_nothing_private_is_shown(
 NATIVE = {
     "/v1/protect": ("POST", {"text": CANARY}),
     "/v1/analyze": ("POST", {"text": CANARY}),
+    "/v1/explain": ("POST", {"text": CANARY}),
     "/v1/playground/run": ("POST", {"text": CANARY}),
     "/v1/models": ("GET", None),
     "/v1/receipts": ("GET", None),

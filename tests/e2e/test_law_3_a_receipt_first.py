@@ -90,7 +90,7 @@ def test_no_canary_is_kept_or_said_anywhere(own: Running, upstream: Upstream) ->
         assert opened.json()["text"] == TEXT
         call("GET", "/v1/receipts")
         for value in CANARIES.values():
-            for path in ("/v1/protect", "/v1/analyze", "/v1/reconstruct", "/v1/chat/completions"):
+            for path in ("/v1/protect", "/v1/analyze", "/v1/explain", "/v1/reconstruct", "/v1/chat/completions"):
                 call("POST", path, content=value)
                 call("POST", path, json={value: value})
                 call("POST", path, json={"text": [value], "messages": value, "model": value})

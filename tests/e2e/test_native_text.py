@@ -74,6 +74,19 @@ def test_analyze_returns_positions_and_stores_nothing(running: Running) -> None:
         assert nothing["entities"] == []
 
 
+def test_explain_marks_the_text_with_reasons_and_stores_nothing(running: Running) -> None:
+    with running.client() as client:
+        before = stored(running)
+        done = ok(client.post("/v1/explain", json={"text": TEXT}))
+        assert stored(running) == before
+        found = {one["type"]: one for one in done["findings"]}
+        assert found["CREDIT_CARD"]["reason"] == "checked_pattern"
+        assert found["EMAIL_ADDRESS"]["settings"][0] == "rules.EMAIL_ADDRESS"
+        assert re.search(rf"\[\d:{re.escape(MAIL)}\]", done["marked_text"])
+        refused(client.get(f"/v1/receipts/{done['request_id']}"), 404, "receipt_not_found")
+        refused(client.post("/v1/explain", json={"text": ""}), 422, "validation_error")
+
+
 def test_policy_and_mode_are_obeyed(running: Running) -> None:
     text = "The meeting is in Bonn. Born 1980-02-29, CVV: 123."
     with running.client() as client:

@@ -1,5 +1,6 @@
 """Defines request and response bodies as pydantic models, for validation and for the OpenAPI document.
 
+findings     explain, the findings of recent requests
 text         analyze, protect, reconstruct, shard, playground
 chat         chat completions and the list of models
 receipts     receipts, verification, anchor payloads

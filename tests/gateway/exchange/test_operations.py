@@ -44,6 +44,22 @@ async def test_analyze_says_what_is_there_and_keeps_nothing(container: Container
     assert await receipts(container) == 0
 
 
+async def test_explain_gives_reasons_and_keeps_nothing(container: Container) -> None:
+    done = (await container.operations.explain(Question(TEXT), ANNA)).explanation
+    reasons = {TEXT[one.start : one.end]: one.reason.value for one in done.findings if one.kept is None}
+    assert reasons == {
+        "Wilhelmina Oxenfoord": "name_model_high",
+        "w.oxenfoord@acme.test": "pattern",
+        "DE89370400440532013000": "checked_pattern",
+    }
+    assert done.marked_text.startswith("My name is [1:Wilhelmina Oxenfoord], write to [2:")
+    # A type that the policy blocks is listed like others.
+    blocked = (await container.operations.explain(Question("CVV: 123", policy_id="pci"), ANNA)).explanation
+    assert [(one.type, one.action, one.reason) for one in blocked.findings] == [("CVV", Action.BLOCK, "policy")]
+    assert await receipts(container) == 0
+    assert not in_files(container, "xenfoord")
+
+
 async def test_a_session_restores_its_text_to_the_byte(container: Container) -> None:
     done = await container.operations.protect(Question(TEXT), ANNA)
     assert "xenfoord" not in done.text

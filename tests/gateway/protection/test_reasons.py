@@ -127,7 +127,9 @@ def _policy(**members: object) -> Policy:
 def test_settings_that_would_change_a_finding() -> None:
     types = builtin_detector().types
     name = Span(0, 4, "PERSON", Action.PLACEHOLDER, 0.6, "names")
-    assert settings_that_hide(name, _POLICY, types) == ("rules.PERSON", "rules.PERSON.min_score", "allow")
+    assert settings_that_hide(name, _POLICY, types) == ("rules.PERSON", "rules.PERSON.min_score", "allow", "svc_allow")
+    card = name._replace(type="CREDIT_CARD", recognizer="payment_card.long", score=1.0)
+    assert settings_that_hide(card, _POLICY, types) == ("rules.CREDIT_CARD", "allow")
     blocked = name._replace(action=Action.BLOCK)
     assert settings_that_hide(blocked, _POLICY, types) == ("rules.PERSON", "allow")
     own = name._replace(type="PROJECT", recognizer="policy:deny", score=1.0)

@@ -1,0 +1,38 @@
+"""The routes that say what was hidden, and why."""
+
+from dataclasses import asdict
+from functools import cache
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import Response
+
+from gateway.api.routing import NativeRoute, caller_of
+from gateway.api.schemas import findings
+from gateway.api.schemas.operations import documented
+from gateway.container import Container
+from gateway.exchange.operations import Question
+from gateway.http.strict_json import dump
+from gateway.models import Caller
+
+
+@cache
+def explaining() -> APIRouter:
+    router = APIRouter(prefix="/v1", route_class=NativeRoute)
+
+    @router.post("/explain", **documented("explain", findings.ExplainReply))
+    async def explain(
+        request: Request, caller: Annotated[Caller, Depends(caller_of)], body: findings.ExplainRequest
+    ) -> Response:
+        container: Container = request.app.state.container
+        question = Question(body.text, body.task, body.policy_id, body.privacy_mode)
+        done = await container.operations.explain(question, caller)
+        reply = {
+            "request_id": request.state.request_id,
+            "findings": [each._asdict() for each in done.explanation.findings],
+            "marked_text": done.explanation.marked_text,
+            "policy": asdict(done.policy.ref),
+        }
+        return Response(dump(reply), media_type="application/json")
+
+    return router

@@ -1,0 +1,35 @@
+"""Bodies about findings: why something was hidden or left in clear."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from gateway.api.schemas.parts import PolicyRefReply, Reply, RequestId
+from gateway.api.schemas.text import AnalyzeRequest, EntityReply
+from gateway.protection.reasons import Kept, Reason
+
+_Reason = Annotated[Reason, Field(description="Why it was found; docs/explain.md describes each reason.")]
+
+
+class ExplainRequest(AnalyzeRequest):
+    pass
+
+
+class ExplainedReply(EntityReply):
+    """A finding in the text of the request. `start` and `end` count its Unicode code points."""
+
+    reason: _Reason
+    kept: Kept | None = Field(
+        description="Null if it is hidden, else why it is left in clear: the rule of its type keeps it, its score is "
+        "below `min_score`, or the policy's allow list has the value."
+    )
+    settings: list[str]
+    """Settings that would change that: members of the policy such as `rules.PERSON`, or of a request (`svc_allow`)."""
+
+
+class ExplainReply(Reply):
+    request_id: RequestId
+    findings: list[ExplainedReply] = Field(description="What is hidden and what is left in clear, sorted by `start`.")
+    marked_text: str
+    """The text with the numbers of the findings, from 1: `[1:Jane]` is hidden, `[2?:Bonn]` is left in clear."""
+    policy: PolicyRefReply

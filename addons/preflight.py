@@ -128,8 +128,9 @@ def _problems(settings: Settings) -> tuple[list[str], list[_Listener]]:
 
 def explained(error: GatewayError) -> SettingsError:
     """Returns an error raised during the start as a problem of the settings."""
-    if error.code == "policy_not_found":
-        return SettingsError(f"default_policy: there is no such policy; `{COMMAND} policies list` shows them all")
+    if error.code in {"policy_not_found", "policy_retired"}:
+        problem = "this policy is retired" if error.code == "policy_retired" else "there is no such policy"
+        return SettingsError(f"default_policy: {problem}; `{COMMAND} policies list` shows them all")
     return SettingsError(f"policies_dir: {error.message}" if isinstance(error, Unprocessable) else error.message)
 
 

@@ -11,8 +11,8 @@ GatewayError
 │   │                          blocked_by_policy, local_surface_required, stopped_by_operator, private_destination,
 │   │                          unprotected_host
 │   └── EditRefused       403  edit_refused
-├── NotFound              404  not_found, session_not_found, receipt_not_found, policy_not_found, model_not_found,
-│                              thread_not_found, unknown_route
+├── NotFound              404  not_found, session_not_found, receipt_not_found, policy_not_found, policy_retired,
+│                              model_not_found, thread_not_found, unknown_route
 ├── MethodNotAllowed      405  method_not_allowed
 ├── ProxyKeyRequired      407  proxy_key_required
 ├── Conflict              409  conflict

@@ -304,10 +304,12 @@ def _errors(operation: Schema) -> str:
 
 
 def _curl(method: str, path: str, operation: Schema, example: Any) -> str:
-    url = path.replace("{policy_id}", "default").replace("{request_id}", "$REQUEST_ID").replace("{model}", "svc-demo")
+    # Only a policy of one's own can be deleted.
+    policy, command = ("house-rules", "curl -s -X DELETE") if method == "DELETE" else ("default", "curl -s")
+    url = path.replace("{policy_id}", policy).replace("{request_id}", "$REQUEST_ID").replace("{model}", "svc-demo")
     queries = {parameter["name"] for parameter in operation.get("parameters", []) if parameter["in"] == "query"}
     url = f'"{BASE}{url}?limit=5&offset=0"' if "limit" in queries else f"{BASE}{url}"
-    lines = [f"curl -s {url}"]
+    lines = [f"{command} {url}"]
     if operation["security"]:
         lines.append('-H "Authorization: Bearer $KEY"')
     if example is None:

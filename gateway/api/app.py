@@ -25,6 +25,7 @@ from gateway.api.schemas.operations import documented
 from gateway.api.schemas.parts import DocumentedAs, SessionCredentials
 from gateway.api.server_logs import keep_private
 from gateway.api.settlement import settlement_state
+from gateway.auth.api_keys import users_of
 from gateway.auth.key_audit import read_uses
 from gateway.config.loading import load_settings
 from gateway.container import Container
@@ -255,10 +256,17 @@ def _native_routes() -> APIRouter:
         return _json(_policy(found, caller))
 
     @router.post("/policies", **documented("create_policy", governance.PolicyReply))
-    async def create_policy(request: Request, body: PolicyBody) -> Response:
-        made = await _container(request).policies.create(body)
+    async def create_policy(request: Request, caller: AuthenticatedCaller, body: PolicyBody) -> Response:
+        made = await _container(request).policies.create(body, by=caller.key_id)
         headers = {"location": f"/v1/policies/{made.id}"}
         return Response(dump(made.document), 201, headers, media_type="application/json")
+
+    @router.delete("/policies/{policy_id}", **documented("retire_policy", governance.RetiredPolicyReply))
+    async def retire_policy(request: Request, caller: AuthenticatedCaller, policy_id: PolicyId) -> Response:
+        container = _container(request)
+        needed_by = await users_of(policy_id, container.keys, container.settings.default_policy)
+        retired = await container.policies.retire(policy_id, needed_by=needed_by, by=caller.key_id)
+        return _json({"request_id": request.state.request_id, **asdict(retired.ref), "retired": True})
 
     @router.get("/receipts", **documented("receipts", receipts.ReceiptListReply))
     async def list_receipts(request: Request, caller: AuthenticatedCaller, query: SelectedPage) -> Response:

@@ -15,6 +15,7 @@ from fastapi.staticfiles import StaticFiles
 
 from gateway.api.model_lists import model_lists
 from gateway.api.schemas.errors import ErrorReply
+from gateway.http.strict_json import TOML
 from gateway.models import Family
 from gateway.wires.base import Wires
 
@@ -53,7 +54,9 @@ def _add_keys_and_errors(document: dict[str, Any]) -> dict[str, Any]:
     components["schemas"] |= error.pop("$defs") | {ErrorReply.__name__: error}
     for methods in document["paths"].values():
         for operation in methods.values():
-            for media in operation.get("requestBody", {}).get("content", {}).values():
+            for kind, media in operation.get("requestBody", {}).get("content", {}).items():
+                if kind == TOML:
+                    continue
                 media["schema"] = _named_schema(media["schema"], operation["operationId"], components["schemas"])
             operation["security"] = _ANY_KEY if "401" in operation["responses"] else []
     _add_calls_of_providers(document)

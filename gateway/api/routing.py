@@ -11,7 +11,7 @@ from typing import Any
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -23,10 +23,11 @@ from gateway.container import Container
 from gateway.errors import BadRequest, GatewayError, InternalError, Unprocessable
 from gateway.http.content_encoding import decode, too_large
 from gateway.http.security_headers import SECURITY_HEADERS
-from gateway.http.strict_json import Json, check_media_type, parse_object
+from gateway.http.strict_json import JSON, TOML, check_media_type, parse_object
 from gateway.ids import current_request_id
 from gateway.models import Caller, ReceiptRef
 from gateway.models import Scope as KeyScope
+from gateway.policy.files import parse_toml
 from gateway.receipts.drafts import OPERATIONS
 
 # Some chat-completions clients add query parameters of their own. The gateway ignores them and does not forward them.
@@ -40,6 +41,9 @@ _ANY_QUERY = frozenset(
         ),
     }
 )
+
+
+_JSON = Headers({"content-type": JSON})
 
 
 class EveryAnswer:
@@ -63,10 +67,15 @@ class EveryAnswer:
 
 
 class StrictRequest(Request):
-    """A request whose body is read, decoded and parsed once, as strict JSON."""
+    """A request whose body is read, decoded and parsed once, as strict JSON or, where that is taken, as TOML."""
 
-    _parsed: Json = None
+    _parsed: Any = None
     _content = b""
+
+    @property
+    def headers(self) -> Headers:
+        """Declares a parsed body as JSON: FastAPI takes no other for an object."""
+        return _JSON if self._parsed is not None else super().headers
 
     async def body(self) -> bytes:
         return self._content
@@ -74,9 +83,9 @@ class StrictRequest(Request):
     async def json(self) -> Any:
         return self._parsed
 
-    async def read(self, limit: int) -> None:
-        """Reads at most `limit` bytes. Raises TooLarge, UnsupportedMedia or BadRequest."""
-        check_media_type(self.headers.get("content-type"))
+    async def read(self, limit: int, *, takes_toml: bool = False) -> None:
+        """Reads at most `limit` bytes. Raises TooLarge, UnsupportedMedia, BadRequest or Unprocessable."""
+        kind = check_media_type(self.headers.get("content-type"), *((TOML,) if takes_toml else ()))
         declared = self.headers.get("content-length", "")
         if declared.isdecimal() and int(declared) > limit:
             raise too_large(limit)
@@ -88,7 +97,7 @@ class StrictRequest(Request):
         self._content = decode(bytes(raw), self.headers.get("content-encoding"), limit)
         if not self._content.strip():
             raise BadRequest("The body is empty; send a JSON object.", code="invalid_json")
-        self._parsed = parse_object(self._content)
+        self._parsed = parse_toml(self._content, "body") if kind == TOML else parse_object(self._content)
 
 
 class NativeRoute(APIRoute):
@@ -99,6 +108,7 @@ class NativeRoute(APIRoute):
         needed = (self.openapi_extra or {}).get(SCOPE)
         has_body = self.body_field is not None
         known = parameters_of(self.dependant)
+        takes_toml = TOML in (self.openapi_extra or {}).get("requestBody", {}).get("content", {})
         takes_any_query = self.path in _ANY_QUERY
 
         async def recorded(request: Request) -> Response:
@@ -140,7 +150,7 @@ class NativeRoute(APIRoute):
                 _check_query(request, known)
             if has_body:
                 request = StrictRequest(request.scope, request.receive)
-                await request.read(container.settings.body_limit_bytes)
+                await request.read(container.settings.body_limit_bytes, takes_toml=takes_toml)
             return await handle(request)
 
         return recorded

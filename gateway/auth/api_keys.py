@@ -203,6 +203,12 @@ class KeyRing:
         await self.load()
         return _record(row)
 
+    async def bound_to(self, policy: str) -> tuple[str, ...]:
+        """Returns the ids of the keys that permit this policy only and are neither revoked nor expired."""
+        now = self._latest()
+        keys = (key for key in await self.list() if key.active and (key.expires_at is None or key.expires_at > now))
+        return tuple(key.key_id for key in keys if key.grant.policies == (policy,))
+
     def _latest(self) -> datetime:
         """Returns the time that lifetimes count from. It is ahead of a clock that was ahead and is set back."""
         return max(_now(), datetime.fromtimestamp(int(self._clock.now(self._seen)), UTC))
@@ -222,6 +228,12 @@ class KeyRing:
 
     def _adopt(self, revision: int, keys: Keys, seen: float) -> None:
         self._revision, self._keys, self._seen = revision, keys, seen
+
+
+async def users_of(policy: str, keys: KeyRing, default_policy: str) -> list[str]:
+    """Returns what would have no policy without this one, in words."""
+    default = ["the setting `default_policy`"] if policy == default_policy else []
+    return [*default, *(f"the key `{key_id}`" for key_id in await keys.bound_to(policy))]
 
 
 def _read_revision(repositories: Repositories) -> int:

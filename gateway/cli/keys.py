@@ -21,13 +21,12 @@ from gateway.cli.console import CommandLine, add_page, argument, flush_output, p
 from gateway.cli.filter_options import add_filters, described, read_filter
 from gateway.cli.policy_lookup import open_registry
 from gateway.cli.receipt_log import open_log
-from gateway.cli.store_commands import check_not_lost, finish_reader
+from gateway.cli.store_commands import finish_reader, open_kept_store, open_new_store
 from gateway.config.installation_key import installation_key, rotate_installation_key
-from gateway.config.private_files import check_account
 from gateway.config.settings import Settings, SettingsError
 from gateway.models import Scope
 from gateway.receipt_log.signing_key import rotate_signing_key
-from gateway.store import ReadOnlyStore, open_existing_store, open_store, store_exists
+from gateway.store import ReadOnlyStore
 from gateway.wires.base import Wires
 
 type KeyAction = Callable[[KeyRing, argparse.Namespace, Settings], Awaitable[None]]
@@ -91,12 +90,7 @@ def add_commands(line: CommandLine) -> None:
 
 async def _with_keys(settings: Settings, action: KeyAction, options: argparse.Namespace) -> int:
     # The first key may be made before the first start.
-    is_first = action is _create and not store_exists(settings.data_dir)
-    if is_first:
-        check_account(settings.data_dir)
-    folder = settings.make_data_dir() if action is _create else settings.data_dir
-    check_not_lost(folder)
-    with closing(open_store(folder) if is_first else open_existing_store(folder)) as store:
+    with closing(open_new_store(settings) if action is _create else open_kept_store(settings.data_dir)) as store:
         keys = KeyRing(store)
         await keys.load()
         await action(keys, options, settings)

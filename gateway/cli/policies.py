@@ -1,4 +1,4 @@
-"""`run_proxy.py policies list | check FILE | diff A B | try FILE --text …`
+"""`run_proxy.py policies list | check FILE | diff A B | try FILE --text … | install FILE | retire ID`
 
 Each action prints and returns its exit status: 0 for success, 1 for failure, 2 for wrong usage.
 A policy is given as an id (`gdpr`, or `acme@2` for one version), as the hash in a receipt, or as a file.
@@ -18,6 +18,7 @@ from rich.text import Text
 from gateway.cli.console import CommandLine, argument, print_json, read_stdin, utf8_text
 from gateway.cli.engines import all_engines
 from gateway.cli.explain import add_mode, show
+from gateway.cli.policy_changes import add_changes
 from gateway.cli.policy_lookup import load_policy, open_registry
 from gateway.config.settings import Settings
 from gateway.policy.registry import PolicyRegistry
@@ -28,7 +29,7 @@ type PolicyAction = Callable[[PolicyRegistry, Settings, argparse.Namespace], int
 
 def add_commands(line: CommandLine) -> None:
     """Registers `policies`."""
-    actions = line.add_group("policies", "list, check, compare and try policies")
+    actions = line.add_group("policies", "list, check, compare, try, install and retire policies")
 
     def finish(parser: argparse.ArgumentParser, action: PolicyAction) -> None:
         def run(settings: Settings, options: argparse.Namespace) -> int:
@@ -53,6 +54,7 @@ def add_commands(line: CommandLine) -> None:
     trial.add_argument("--text", type=utf8_text, required=True, help="the text; `-` reads it from standard input")
     add_mode(trial)
     finish(trial, try_policy)
+    add_changes(line, actions)
 
 
 def list_policies(registry: PolicyRegistry, _: Settings, options: argparse.Namespace) -> int:

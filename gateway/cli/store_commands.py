@@ -5,10 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gateway.cli.console import CommandLine, unreadable
+from gateway.config.private_files import check_account
 from gateway.config.settings import Settings
 from gateway.errors import Unavailable
 from gateway.receipt_log.checkpoint_file import read_checkpoint
-from gateway.store import ReadOnlyStore, Store, open_existing_store, open_read_only, store_exists
+from gateway.store import ReadOnlyStore, Store, open_existing_store, open_read_only, open_store, store_exists
 
 type StoreAction = Callable[[ReadOnlyStore, Settings, argparse.Namespace], int]
 
@@ -39,6 +40,19 @@ def open_kept_store(folder: Path) -> Store:
     """Opens the store in `folder` for a command that changes it. Raises StoreError, and as `check_not_lost` does."""
     check_not_lost(folder)
     return open_existing_store(folder)
+
+
+def open_new_store(settings: Settings) -> Store:
+    """Opens the store in `data_dir`, which it creates if it is missing.
+
+    Raises SettingsError, StoreError, and as `check_not_lost` does.
+    """
+    is_first = not store_exists(settings.data_dir)
+    if is_first:
+        check_account(settings.data_dir)
+    folder = settings.make_data_dir()
+    check_not_lost(folder)
+    return open_store(folder) if is_first else open_existing_store(folder)
 
 
 def check_not_lost(folder: Path) -> None:

@@ -12,14 +12,21 @@ from gateway.errors import BadRequest, UnsupportedMedia
 
 type Json = dict[str, Json] | list[Json] | str | int | float | bool | None
 
+JSON, TOML = "application/json", "application/toml"
+
 MAX_DEPTH = 100
 
 
-def check_media_type(content_type: str | None) -> None:
-    """Raises UnsupportedMedia unless the body is declared as JSON (RFC 8259 section 11, RFC 6839 section 3.1)."""
+def check_media_type(content_type: str | None, *others: str) -> str:
+    """Returns the media type of a body that is declared as JSON (RFC 8259 section 11, RFC 6839 section 3.1).
+
+    Raises UnsupportedMedia if it is neither JSON nor one of `others`.
+    """
     kind = (content_type or "").partition(";")[0].strip().lower()
-    if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):
-        raise UnsupportedMedia("Send the body as `Content-Type: application/json`.", param="Content-Type")
+    if kind not in {JSON, *others} and not (kind.startswith("application/") and kind.endswith("+json")):
+        known = " or ".join(f"`{each}`" for each in (f"Content-Type: {JSON}", *others))
+        raise UnsupportedMedia(f"Send the body as {known}.", param="Content-Type")
+    return kind
 
 
 class _Refused(ValueError):

@@ -1,4 +1,4 @@
-"""Reads policy files (TOML or JSON) strictly and with a size limit."""
+"""Reads policies in TOML, and files of policies (TOML or JSON), strictly and with a size limit."""
 
 import tomllib
 from pathlib import Path
@@ -8,6 +8,7 @@ from gateway.errors import GatewayError, TooLarge, Unprocessable
 from gateway.http.strict_json import parse_object
 from gateway.policy.document import MAX_BYTES
 
+_TOO_LARGE = f"The policy is larger than {MAX_BYTES // 1024} KiB."
 _SUFFIXES = frozenset({".toml", ".json"})
 
 
@@ -26,17 +27,22 @@ def _read(path: Path) -> dict[str, Any]:
     if path.suffix not in _SUFFIXES:
         raise Unprocessable("The name of a policy file must end in .toml or .json.")
     if path.stat().st_size > MAX_BYTES:
-        raise TooLarge(f"The policy is larger than {MAX_BYTES // 1024} KiB.")
+        raise TooLarge(_TOO_LARGE)
     data = path.read_bytes()
-    if path.suffix == ".json":
-        return dict(parse_object(data))
+    return dict(parse_object(data)) if path.suffix == ".json" else parse_toml(data)
+
+
+def parse_toml(data: bytes, what: str = "file") -> dict[str, Any]:
+    """Parses a policy in TOML without validating it. Raises Unprocessable and TooLarge, in which `what` is named."""
+    if len(data) > MAX_BYTES:
+        raise TooLarge(_TOO_LARGE)
     try:
         return tomllib.loads(data.decode("utf-8"))
     except UnicodeDecodeError:
-        raise Unprocessable("The file is not valid UTF-8.") from None
-    except tomllib.TOMLDecodeError as error:
-        # The parser's message may quote the file, so report only the position.
-        place = str(error).rpartition("(at ")[2].rstrip(")")
-        raise Unprocessable(f"The file is not valid TOML (at {place}).") from None
+        raise Unprocessable(f"The {what} is not valid UTF-8.") from None
+    except ValueError as error:
+        # The parser's message may quote the file, so report only the position. A number that is too long has none.
+        _, found, place = str(error).rpartition(" (at ")
+        raise Unprocessable(f"The {what} is not valid TOML{found}{place if found else ''}.") from None
     except RecursionError:
-        raise Unprocessable("The file is nested too deeply.") from None
+        raise Unprocessable(f"The {what} is nested too deeply.") from None

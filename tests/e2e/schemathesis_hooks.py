@@ -18,6 +18,12 @@ _sessions: list[dict[str, Any]] = []
 _sound_cases: defaultdict[str, Iterator[int]] = defaultdict(count)
 
 
+@schemathesis.serializer("application/toml")
+def as_toml(context: Any, value: Any) -> Any:
+    """Sends a generated text as it is."""
+    return str(value).encode("utf-8", "replace")
+
+
 @schemathesis.hook
 def after_call(context: Any, case: Any, response: Any) -> None:
     """Keeps what was protected last, until its session is revoked."""

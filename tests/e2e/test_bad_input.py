@@ -189,7 +189,7 @@ ALLOWED = {
     "/v1/models": {"GET"},
     "/v1/models/svc-demo": {"GET"},
     "/v1/policies": {"GET", "POST"},
-    "/v1/policies/default": {"GET"},
+    "/v1/policies/default": {"GET", "DELETE"},
     "/v1/receipts": {"GET"},
     "/v1/receipts/req_00": {"GET"},
     "/v1/receipts/req_00/verify": {"GET"},

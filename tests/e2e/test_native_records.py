@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+import tomllib
 from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
@@ -73,6 +74,67 @@ def test_a_policy_is_never_changed(running: Running) -> None:
         refused(client.get("/v1/policies/default", params={"hash": named["hash"]}), 404, "policy_not_found")
         checks = ok(client.get(f"/v1/receipts/{used['request_id']}/verify"))["checks"]
         assert {"name": "policy", "ok": True} in checks
+
+
+def test_a_policy_in_toml_is_that_in_json(running: Running) -> None:
+    text = 'id = "of-toml"\ntitle = "Of TOML"\nextends = "default"\n[[deny]]\ntype = "PROJECT"\nterms = ["Aurora"]\n'
+    with running.client() as client:
+        for kind in ("application/toml", "Application/TOML; charset=utf-8"):
+            made = client.post("/v1/policies", content=text, headers={"content-type": kind})
+            assert ok(made, 201)["version"] == 1
+        assert ok(client.post("/v1/policies", json=tomllib.loads(text)), 201) == made.json()
+        for content, kind, status, code, param in (
+            (text, "text/plain", 415, "unsupported_media_type", "Content-Type"),
+            (text, "application/json", 400, "invalid_json", None),
+            ('{"id": "of-toml"}', "application/toml", 422, "validation_error", None),
+            ("id = Zebulon", "application/toml", 422, "validation_error", None),
+            (text + "Zebulon = 1979-05-27\n", "application/toml", 422, "validation_error", "deny.0.Zebulon"),
+            ("a = " + "[" * 5000, "application/toml", 422, "validation_error", None),
+            ("#" * 70_000, "application/toml", 413, "body_too_large", None),
+            (" ", "application/toml", 400, "invalid_json", None),
+        ):
+            answer = client.post("/v1/policies", content=content, headers={"content-type": kind})
+            refused(answer, status, code)
+            assert answer.json()["error"]["param"] == param
+            assert "Zebulon" not in answer.json()["error"]["message"] or param
+        # Nothing else is read as TOML.
+        answer = client.post("/v1/protect", content=f'text = "{TEXT}"', headers={"content-type": "application/toml"})
+        refused(answer, 415, "unsupported_media_type")
+
+
+def test_a_retired_policy_is_refused_and_its_receipts_still_verify(running: Running) -> None:
+    document = {"id": "retiring", "title": "Retiring", "extends": "default"}
+    chat = CHAT | {"svc_policy": "retiring"}
+    with running.client() as client, running.client(new_key(running, "a client")) as other:
+        made = ok(client.post("/v1/policies", json=document), 201)
+        receipt = ok(client.post("/v1/chat/completions", json=chat))["svc"]["receipt"]
+        assert receipt["policy"] == (ref := {name: made[name] for name in ("id", "version", "hash")})
+        refused(other.delete("/v1/policies/retiring"), 403, "forbidden")
+        for builtin in ("default", "strict"):
+            refused(client.delete(f"/v1/policies/{builtin}"), 409, "conflict")
+        gone = ok(client.delete("/v1/policies/retiring"))
+        assert gone == ref | {"retired": True, "request_id": gone["request_id"]}
+        for path, body, param in (
+            ("chat/completions", chat, "svc_policy"),
+            ("protect", {"text": TEXT, "policy_id": "retiring"}, "policy_id"),
+        ):
+            answer = other.post(f"/v1/{path}", json=body)
+            refused(answer, 404, "policy_retired")
+            assert answer.json()["error"]["param"] == param
+        refused(other.get("/v1/policies/retiring"), 404, "policy_retired")
+        refused(client.delete("/v1/policies/retiring"), 404, "policy_retired")
+        refused(client.delete("/v1/policies/quagmire"), 404, "policy_not_found")
+        assert ok(client.get("/v1/policies/retiring", params={"hash": made["hash"]})) == made
+        assert ok(client.get(f"/v1/receipts/{receipt['request_id']}/verify"))["valid"]
+        again = ok(client.post("/v1/policies", json=document), 201)
+        assert (again["version"], ok(other.post("/v1/chat/completions", json=chat))["svc"]["policy"]["version"]) == (
+            2,
+            2,
+        )
+        client.delete("/v1/policies/retiring")
+    lines = running.output()
+    assert f"policy retiring@1 is installed by key_environment, hash {made['hash']}" in lines
+    assert "policy retiring is retired up to version 1 by key_environment" in lines
 
 
 def test_receipts_are_listed_newest_first(running: Running) -> None:

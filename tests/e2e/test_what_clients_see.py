@@ -44,7 +44,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "create_policy": POLICY,
 }
 OPEN = {"healthz", "readyz", "livez"}
-OPERATORS_ONLY = {"create_policy", "find_receipts", "key_audit", "metrics", "playground", "usage"}
+OPERATORS_ONLY = {"create_policy", "retire_policy", "find_receipts", "key_audit", "metrics", "playground", "usage"}
 
 
 def names(value: Any) -> Iterator[str]:

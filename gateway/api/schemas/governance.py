@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from gateway.api.schemas.parts import EXAMPLES, Count, Counts, Digest, Page, Reply
+from gateway.api.schemas.parts import EXAMPLES, Count, Counts, Digest, Page, PolicyRefReply, Reply, RequestId
 from gateway.policy.document import PolicyDocument, ResolvedDocument
 
 
@@ -42,6 +42,13 @@ class PolicyReply(ResolvedDocument):
 
 class PolicyListReply(Page[PolicyReply]):
     """The newest version of each policy: built-in ones first, then custom ones, each sorted by id."""
+
+
+class RetiredPolicyReply(PolicyRefReply):
+    """The newest version of a policy that was retired."""
+
+    request_id: RequestId
+    retired: Literal[True]
 
 
 class MeterTokensReply(Reply):

@@ -10,9 +10,12 @@ from typing import Any
 
 from gateway.api.schemas.errors import responses_for
 from gateway.detection.data_files import read_toml
+from gateway.http.strict_json import TOML
 
 SCOPE = "x-svc-scope"
 """Member of an operation in the OpenAPI document: the scope that the key needs. Absent if any key, or none, will do."""
+
+_TOML_EXAMPLE = 'id = "acme"\ntitle = "Acme"\nextends = "default"\n\n[rules.financial]\naction = "mask"\n'
 
 _TABLE = read_toml(__file__)
 # Each group has the codes of those before it, too.
@@ -35,6 +38,7 @@ class Operation:
     policy_at: str | None = None
     policy_by: tuple[str, ...] = ("id",)
     header: str | None = None
+    takes_toml: bool = False
 
     def links(self) -> dict[str, Any]:
         """Returns the links to operations that continue with the response."""
@@ -78,6 +82,9 @@ def documented(name: str, reply: Any) -> dict[str, Any]:
     headers |= {operation.header} if operation.header is not None else set()
     if headers:
         done["headers"] = {header: {"required": True, "schema": {"type": "string"}} for header in sorted(headers)}
+    extra: dict[str, Any] = {SCOPE: operation.scope} if operation.scope is not None else {}
+    if operation.takes_toml:
+        extra["requestBody"] = {"content": {TOML: {"schema": {"type": "string"}, "example": _TOML_EXAMPLE}}}
     return {
         "name": name,
         "summary": operation.summary,
@@ -86,5 +93,5 @@ def documented(name: str, reply: Any) -> dict[str, Any]:
         "response_model": reply,
         "status_code": operation.status,
         "responses": {operation.status: done, **responses_for(operation.errors)},
-        "openapi_extra": {SCOPE: operation.scope} if operation.scope is not None else None,
+        "openapi_extra": extra,
     }

@@ -13,7 +13,7 @@ _INSERT = f"INSERT OR IGNORE INTO policies ({_COLUMNS}) VALUES ({', '.join('?' *
 
 
 class Policies:
-    """Policy documents. Rows are only ever added.
+    """Policy documents, and which policies are retired. Rows are only ever added.
 
     `hash` is unique, and so are `id` and `version` together among documents that are not built in.
     """
@@ -32,6 +32,20 @@ class Policies:
         """
         query = "SELECT position, document FROM policies WHERE position > ? ORDER BY position"
         return self._conn.execute(query, [position]).fetchall()
+
+    def retire(self, id: str, version: int) -> None:
+        """Marks a policy as retired up to this version. The first mark stays."""
+        self._conn.execute("INSERT OR IGNORE INTO policies_retired (id, version) VALUES (?, ?)", [id, version])
+
+    def retired(self) -> dict[str, int]:
+        """The highest version up to which each policy is retired, by its id."""
+        return dict(self._conn.execute("SELECT id, max(version) FROM policies_retired GROUP BY id"))
+
+    def revision(self) -> tuple[int, int]:
+        """Numbers of which one grows with every change. Takes microseconds."""
+        query = "SELECT (SELECT coalesce(max(position), 0) FROM policies), (SELECT count(*) FROM policies_retired)"
+        position, retired = self._conn.execute(query).fetchone()
+        return position, retired
 
     def by_hash(self, hash: str) -> str | None:
         """The document with this hash."""

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from dataclasses import replace
 from datetime import timedelta
 from hashlib import sha256
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.auth.api_keys import KeyRing
+from gateway.auth.api_keys import KeyRecord, KeyRing, users_of
 from gateway.auth.key_permissions import grant_of
 from gateway.errors import NotFound, Unauthorized, Unavailable, Unprocessable
 from gateway.models import Caller, Scope
@@ -258,3 +258,16 @@ async def test_rotation_prolongs_a_key_but_not_its_old_secret(ring: KeyRing, sto
         await ring.rotate(ended.key_id, timedelta())
     secret, _ = await ring.rotate(ended.key_id, timedelta(), timedelta(hours=1))
     assert ring.authenticate(secret).key_id == ended.key_id
+
+
+async def test_a_policy_is_used_by_the_keys_that_permit_no_other(ring: KeyRing) -> None:
+    def made(*policies: str, lifetime: timedelta | None = None) -> Coroutine[object, object, tuple[str, KeyRecord]]:
+        return ring.create("laptop", Scope.CLIENT, grant_of(policies=policies)[1], lifetime)
+
+    _, only = await made("acme")
+    for policies, lifetime in ((("acme", "default"), None), (("default",), None), ((), None), (("acme",), timedelta())):
+        await made(*policies, lifetime=lifetime)
+    _, revoked = await made("acme")
+    await ring.revoke(revoked.key_id)
+    assert await users_of("acme", ring, "default") == [f"the key `{only.key_id}`"]
+    assert await users_of("strict", ring, "strict") == ["the setting `default_policy`"]

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.errors import BadRequest
-from gateway.http.strict_json import MAX_DEPTH, dump, parse, parse_object
+from gateway.errors import BadRequest, UnsupportedMedia
+from gateway.http.strict_json import MAX_DEPTH, TOML, check_media_type, dump, parse, parse_object
 from tests.conftest import vectors
 
 CANARY = "canary-4711"
@@ -19,6 +19,25 @@ REFUSED = {name: text.encode("latin-1") for name, text in vectors("http/strict_j
     "far too deep": b'{"canary-4711":' * 100_000,
     "too deep after a string of brackets": b'["]]]]\\"]]", ' + b"[" * MAX_DEPTH + b"]" * MAX_DEPTH + b"]",
 }
+
+
+@pytest.mark.parametrize(
+    ("declared", "others", "kind"),
+    [
+        ("application/json; charset=utf-8", (), "application/json"),
+        ("Application/ACME+JSON", (TOML,), "application/acme+json"),
+        ("application/toml;charset=utf-8", (TOML,), TOML),
+        ("application/toml", (), "Send the body as `Content-Type: application/json`."),
+        ("text/plain", (TOML,), "Send the body as `Content-Type: application/json` or `application/toml`."),
+        (None, (TOML,), "Send the body as `Content-Type: application/json` or `application/toml`."),
+    ],
+)
+def test_a_body_is_declared_as_what_is_read(declared: str | None, others: tuple[str, ...], kind: str) -> None:
+    try:
+        read = check_media_type(declared, *others)
+    except UnsupportedMedia as refusal:
+        read = refusal.message
+    assert read == kind
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -39,6 +39,7 @@ class MemoryPolicies(StoredPolicies):
     def __init__(self) -> None:
         self._documents: list[bytes] = []
         self._taken: set[object] = set()
+        self._retired: dict[str, int] = {}
         self._lock = threading.Lock()
 
     def load_all(self, after: int = 0) -> Iterable[tuple[int, Mapping[str, Any]]]:
@@ -54,3 +55,12 @@ class MemoryPolicies(StoredPolicies):
             self._taken |= keys
             self._documents.append(orjson.dumps(dict(document)))
             return True
+
+    def retire(self, id: str, version: int) -> None:
+        self._retired[id] = max(version, self._retired.get(id, 0))
+
+    def retired(self) -> Mapping[str, int]:
+        return dict(self._retired)
+
+    def revision(self) -> object:
+        return len(self._documents), dict(self._retired)

@@ -205,6 +205,92 @@ def test_there_are_bounds_on_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(Conflict, match="3 versions"):
         create(policies, id="two", description="Third")
     assert create(policies, id="two", description="Second").version == 2, "what is there already is no new version"
+    monkeypatch.setattr(registry_module, "MAX_CUSTOM_VERSIONS", 5)
+    asyncio.run(policies.retire("one"))
+    create(policies, id="three")
+    with pytest.raises(Conflict, match="2 custom policies"):
+        create(policies, id="one")
+
+
+@pytest.fixture
+def retiring(monkeypatch: pytest.MonkeyPatch) -> tuple[PolicyRegistry, PolicyRegistry, Policy]:
+    """Two processes, of which the first has retired the policy of both. Each looks at the store every time."""
+    monkeypatch.setattr(registry_module, "_FRESH_SECONDS", 0.0)
+    customs = MemoryPolicies()
+    one, other = registry(customs), registry(customs)
+    made = create(one)
+    assert other.get("acme") == made
+    assert asyncio.run(one.retire("acme")) == made
+    return one, other, made
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_retired_policy_is_refused_by_name_and_explained_by_hash(
+    retiring: tuple[PolicyRegistry, PolicyRegistry, Policy], which: int
+) -> None:
+    policies, made = (retiring[0], retiring[1])[which], retiring[2]
+    with pytest.raises(NotFound, match="is retired") as refusal:
+        policies.get("acme")
+    assert (refusal.value.code, refusal.value.param) == ("policy_retired", "policy_id")
+    assert policies.by_hash(made.hash, "acme") == policies.get("acme", 1) == made
+    assert "acme" not in [each.id for each in policies.list()]
+    with pytest.raises(Unprocessable, match="extends: this policy is retired"):
+        create(policies, id="child", extends="acme")
+
+
+def test_installing_a_retired_policy_again_makes_the_next_version(
+    retiring: tuple[PolicyRegistry, PolicyRegistry, Policy],
+) -> None:
+    one, other, made = retiring
+    again = create(other)
+    assert (again.version, again.hash == made.hash) == (2, False)
+    assert one.get("acme") == other.get("acme") == again
+    assert asyncio.run(one.retire("acme")).version == 2
+
+
+@pytest.mark.parametrize(
+    ("id", "needed_by", "error", "said"),
+    [
+        ("default", [], Conflict, "A built-in policy cannot be retired"),
+        ("nobody", [], NotFound, "There is no such policy"),
+        ("gone", [], NotFound, "is retired"),
+        ("acme", [], Conflict, "needed by the policy `child`, the policy `other-child`. Change"),
+        ("child", ["the key `key_1`"], Conflict, "needed by the key `key_1`. Change"),
+    ],
+)
+def test_a_policy_that_is_needed_is_not_retired(
+    id: str, needed_by: list[str], error: type[Exception], said: str
+) -> None:
+    policies = registry(MemoryPolicies())
+    for name, parent in {"gone": None, "acme": None, "other-child": "acme", "child": "acme", "late": "acme"}.items():
+        create(policies, id=name, extends=parent)
+    for name in ("gone", "late"):
+        asyncio.run(policies.retire(name))
+    with pytest.raises(error, match=said):
+        asyncio.run(policies.retire(id, needed_by=needed_by))
+    assert {each.id for each in policies.list()} >= {"acme", "child", "default"}
+
+
+def test_the_log_says_who_changed_what(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    monkeypatch.setattr(registry_module, "_FRESH_SECONDS", 0.0)
+    caplog.set_level("INFO")
+    customs = MemoryPolicies()
+    one, other = registry(customs), registry(customs)
+    made = asyncio.run(one.create(document(), by="key_1"))
+    create(one)
+    other.list()
+    asyncio.run(other.retire("acme", by="key_2"))
+    one.list()
+    installed, retired = (
+        "policy acme@1 is installed by {}, hash " + made.hash,
+        "policy acme is retired up to version 1 by ",
+    )
+    assert [record.getMessage() for record in caplog.records] == [
+        installed.format("key_1"),
+        installed.format("another process"),
+        retired + "key_2",
+        retired + "another process",
+    ]
 
 
 def test_an_earlier_form_of_a_builtin_policy_stays_known(tmp_path: Path) -> None:

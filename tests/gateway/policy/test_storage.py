@@ -35,6 +35,10 @@ def test_both_stores_keep_alike(kind: str, tmp_path: Path) -> None:
     assert positions == sorted(set(positions))
     assert list(customs.load_all(positions[1])) == rows[2:]
     assert list(customs.load_all(positions[2])) == []
+    before = customs.revision()
+    for version in (1, 2, 1):
+        customs.retire("acme", version)
+    assert (customs.retired(), customs.revision() == before) == ({"acme": 2}, False)
     store.close()
 
 

@@ -38,6 +38,18 @@ async def test_a_hash_is_unique_and_so_is_a_version_of_a_custom_policy(store: St
     assert len(await store.read(lambda stored: stored.policies.after(0))) == 3
 
 
+async def test_a_policy_is_retired_up_to_a_version(store: Store, other_store: Store) -> None:
+    await save(store, row("a"))
+    revisions = [await store.read(lambda stored: stored.policies.revision())]
+    for id, version in (("acme", 2), ("acme", 1), ("other", 7)):
+        await store.write(lambda stored, id=id, version=version: stored.policies.retire(id, version))
+        revisions.append(await other_store.read(lambda stored: stored.policies.revision()))
+    await store.write(lambda stored: stored.policies.retire("acme", 2))
+    assert await other_store.read(lambda stored: stored.policies.retired()) == {"acme": 2, "other": 7}
+    assert len(set(revisions)) == len(revisions)
+    assert await store.read(lambda stored: stored.policies.by_hash("a")) == row("a").document
+
+
 async def test_one_of_two_processes_gets_a_version(store: Store, other_store: Store) -> None:
     added = await asyncio.gather(*(save(each, row(hash)) for hash, each in (("a", store), ("b", other_store))))
     assert sorted(added) == [False, True]

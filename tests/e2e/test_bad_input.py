@@ -29,6 +29,7 @@ CHAT: dict[str, Any] = {"model": "svc-demo", "messages": [{"role": "user", "cont
 SESSION = {"session_id": "vs_" + "0" * 32, "session_token": "x"}
 SOUND: dict[str, tuple[str, dict[str, Any]]] = {
     "analyze": ("/v1/analyze", {"text": TEXT}),
+    "explain": ("/v1/explain", {"text": TEXT}),
     "protect": ("/v1/protect", {"text": TEXT}),
     "reconstruct": ("/v1/reconstruct", {"text": TEXT, "session": SESSION}),
     "shard": ("/v1/shard", {"text": TEXT}),
@@ -56,7 +57,8 @@ def expanded(value: Any) -> Any:
 
 
 def fields_of(endpoint: str) -> Iterator[Any]:
-    files = {"chat": ["chat"], "policies": ["policies"], "reconstruct": ["reconstruct"]}
+    own = ("chat", "policies", "reconstruct")
+    files = {"explain": ["text"], **{name: [name] for name in own}}
     for vector in vectors(*files.get(endpoint, ["text", endpoint])):
         if "demo" not in vector.get("at", ["demo"]):
             continue

@@ -39,7 +39,7 @@ COUNTS = {
 }
 TEXT = {"text": "Write to anna@acme.test. " * 40, "policy_id": POLICY["id"]}
 BODIES: dict[str, dict[str, Any]] = {
-    **dict.fromkeys(("analyze", "protect", "shard", "playground"), TEXT),
+    **dict.fromkeys(("analyze", "explain", "protect", "shard", "playground"), TEXT),
     "chat": {**CHAT, "svc_policy": POLICY["id"]},
     "create_policy": POLICY,
 }

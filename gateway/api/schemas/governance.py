@@ -25,7 +25,7 @@ OPERATORS_ONLY = frozenset({"allow", "deny", "patterns"})
 
 def _require_all(schema: dict[str, Any]) -> None:
     """Marks every member as required except those without a default, and those that only operators get."""
-    optional = OPERATORS_ONLY | {"otherwise", "extends"}
+    optional = OPERATORS_ONLY | {"otherwise", "extends", "may_allow"}
     schema["required"] = [name for name in schema["properties"] if name not in optional]
 
 

@@ -1,18 +1,23 @@
 """The certificate authority of the proxy: its files, and how to trust it on this machine."""
 
 import platform
-from collections.abc import Iterable, Sequence
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 
 import certifi
 from cryptography import x509
-from cryptography.hazmat.primitives.serialization import Encoding
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption
+from cryptography.hazmat.primitives.serialization.pkcs12 import PKCS12Certificate, serialize_java_truststore
 from mitmproxy.certs import CertStore
 from mitmproxy.options import CONF_BASENAME, KEY_SIZE
 
 from gateway.config.durable_files import replacing
-from gateway.config.locations import CERTIFICATE_GUIDE, bundle_of, certificate_of
+from gateway.config.locations import CERTIFICATE_GUIDE, bundle_of, certificate_of, trust_store_of
+
+_CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----", re.DOTALL)
 
 
 def make_authority(folder: Path, listeners: Iterable[x509.Certificate] = ()) -> Path:
@@ -20,7 +25,7 @@ def make_authority(folder: Path, listeners: Iterable[x509.Certificate] = ()) -> 
 
     The private key, readable by its owner only, is in the same folder. So is `ca-bundle.pem`, the certificate with the
     public authorities and the certificates of our `listeners`: programs that accept only one file of trusted
-    authorities can still reach every other host.
+    authorities can still reach every other host. `ca-bundle.p12` has the same for Java.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     store = CertStore.from_store(folder, CONF_BASENAME, KEY_SIZE)
@@ -31,9 +36,27 @@ def make_authority(folder: Path, listeners: Iterable[x509.Certificate] = ()) -> 
     also = "".join(each.public_bytes(Encoding.PEM).decode() for each in listeners)
     wanted = certificate.read_text() + also + Path(certifi.where()).read_text(encoding="utf-8")
     bundle = bundle_of(folder)
-    if not bundle.exists() or bundle.read_text(encoding="utf-8") != wanted:
+    store_of_java = trust_store_of(folder)
+    if not bundle.exists() or bundle.read_text(encoding="utf-8") != wanted or not store_of_java.exists():
         bundle.write_text(wanted, encoding="utf-8")
+        store_of_java.write_bytes(_trust_store(wanted))
     return certificate
+
+
+def _trust_store(pem: str) -> bytes:
+    """Returns the certificates in a form that Java reads (PKCS #12, without a password)."""
+    found = [PKCS12Certificate(each, b"%d" % number) for number, each in enumerate(_readable(pem))]
+    return serialize_java_truststore(found, NoEncryption())
+
+
+def _readable(pem: str) -> Iterator[x509.Certificate]:
+    """Yields the certificates in a text, but for public ones that are too irregular to be read."""
+    with warnings.catch_warnings(action="ignore"):
+        for block in _CERTIFICATE.findall(pem):
+            try:
+                yield x509.load_pem_x509_certificate(block.encode())
+            except ValueError:
+                continue
 
 
 def upstream_authorities(folder: Path, extra: Sequence[Path]) -> Path | None:

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
 
+from gateway.cli.java_options import VARIABLE, java_options
 from gateway.config.listener_addresses import ListenerName
 from gateway.config.listener_urls import address_of, name_of, url_of
-from gateway.config.locations import COMMAND, bundle_of, certificate_of
+from gateway.config.locations import COMMAND, bundle_of, certificate_of, trust_store_of
 from gateway.config.settings import Settings, SettingsError
 
 type Entrance = Literal["proxy", "gateway", "both"]
@@ -23,6 +24,12 @@ OTHER_KEY_VARIABLES = ("ANTHROPIC_AUTH_TOKEN", "GOOGLE_API_KEY")
 
 _ENTERED: tuple[Literal["gateway", "proxy"], ...] = ("gateway", "proxy")
 _LOCAL = ("localhost", "127.0.0.1", "::1")
+# Each replaces the authorities that a program trusts: Python, Go, Rust and OpenSSL; requests; curl; the AWS CLI; git;
+# pip; cargo; Deno; gRPC; codex.
+_BUNDLE_VARIABLES = (
+    *("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "AWS_CA_BUNDLE", "GIT_SSL_CAINFO", "PIP_CERT"),
+    *("CARGO_HTTP_CAINFO", "DENO_CERT", "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", "CODEX_CA_CERTIFICATE"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +132,7 @@ def variables(
         found |= {"HTTPS_PROXY": proxy, "https_proxy": proxy, "NO_PROXY": beside, "no_proxy": beside}
         found["NODE_USE_ENV_PROXY"] = "1"
     if files is not None:
-        found |= dict.fromkeys(("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "AWS_CA_BUNDLE"), files.bundle)
+        found |= dict.fromkeys(_BUNDLE_VARIABLES, files.bundle)
         found["NODE_EXTRA_CA_CERTS"] = files.certificate
     if gateway is not None:
         found |= dict.fromkeys(("OPENAI_BASE_URL", "OPENAI_API_BASE"), f"{gateway}/v1")
@@ -140,7 +147,13 @@ def for_this_machine(settings: Settings, through: Entrance, key_variable: str | 
     reached = {name: reachable_host(address_of(settings, name)) for name in _ENTERED}
     hosts = dict.fromkeys((*reached.values(), *(name_of(settings, name, host) for name, host in reached.items())))
     direct = [host for host in hosts if host not in _LOCAL]
-    return variables(proxy, gateway, files_of(settings) if needs_files(settings, through) else None, direct)
+    found = variables(proxy, gateway, files_of(settings) if needs_files(settings, through) else None, direct)
+    if proxy is not None:
+        # A model may be served over plain HTTP. In a container, names of neighbours would not lead anywhere.
+        found |= {"HTTP_PROXY": proxy, "http_proxy": proxy}
+        store = trust_store_of(settings.certs_dir).resolve()
+        found[VARIABLE] = java_options(os.environ.get(VARIABLE, ""), proxy, direct, store if store.exists() else None)
+    return found
 
 
 def needs_files(settings: Settings, through: Entrance) -> bool:

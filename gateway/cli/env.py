@@ -28,7 +28,7 @@ from gateway.config.locations import COMMAND
 from gateway.config.settings import Settings, SettingsError
 
 _FORMS = ("shell", "docker", "node", "python", "curl", "powershell")
-_NODE = ("HTTPS_PROXY", "NO_PROXY", "NODE_USE_ENV_PROXY", "NODE_EXTRA_CA_CERTS")
+_NODE = ("HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "NODE_USE_ENV_PROXY", "NODE_EXTRA_CA_CERTS")
 _IN_CONTAINER = Path("/etc/privacy-gateway")
 _DOCKER_HOST = "host.docker.internal"
 # The service of compose.yaml.
@@ -108,7 +108,7 @@ def _lines(form: str, given: Mapping[str, str]) -> Iterator[str]:
         case _:
             yield from ("import os", "", "os.environ.update(")
             for name, value in given.items():
-                if not name.startswith(("NODE_", "CURL_")):
+                if not name.startswith(("NODE_", "CURL_", "JAVA_", "DENO_", "CARGO_", "CODEX_")):
                     yield f"    {name}={json.dumps(value, ensure_ascii=False)},"
             yield ")"
 

@@ -48,3 +48,8 @@ def private_key_of(folder: Path) -> Path:
 def bundle_of(folder: Path) -> Path:
     """Returns the path of the file that holds our authority and the public ones."""
     return folder / "ca-bundle.pem"
+
+
+def trust_store_of(folder: Path) -> Path:
+    """Returns the path of the file that holds the same in a form that Java reads."""
+    return folder / "ca-bundle.p12"

@@ -26,6 +26,7 @@ def test_a_shell_gets_the_variables(installed: Command, through: str) -> None:
     assert given.items() <= json.loads(done.stdout).items()
     assert ("HTTPS_PROXY" in given) is (through != "gateway")
     assert ("ANTHROPIC_BASE_URL" in given) is (through != "proxy")
+    assert (given.get("HTTP_PROXY") == given.get("http_proxy")) and ("HTTP_PROXY" in given) is (through != "gateway")
     if through == "proxy":
         assert Path(given["SSL_CERT_FILE"]).read_bytes().count(b"BEGIN CERTIFICATE") > 10
 

@@ -1,16 +1,23 @@
 """`run_proxy.py exec -- PROGRAM …`: runs a program whose model calls go through the gateway.
 
-On POSIX the program replaces this process, so its exit status and all signals are its own.
+On Linux, connections that go elsewhere are reported. The program's exit status and all signals are its own.
 """
 
 import argparse
 import os
+import platform
 import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 
-from gateway.cli.client_variables import KEY_VARIABLES, OTHER_KEY_VARIABLES, add_options, base_of, for_this_machine
+from gateway.cli.client_variables import (
+    KEY_VARIABLES,
+    OTHER_KEY_VARIABLES,
+    add_options,
+    base_of,
+    for_this_machine,
+)
 from gateway.cli.console import CommandLine
 from gateway.cli.listeners import Answer, gateway_answers, proxy_answers
 from gateway.config.locations import COMMAND
@@ -35,6 +42,12 @@ def add_commands(line: CommandLine) -> None:
         help="variable that holds a gateway key: for the URL of a proxy that asks for one (`proxy_key`), and for base"
         f" URLs as {', '.join(KEY_VARIABLES)}",
     )
+    parser.add_argument(
+        "--no-report",
+        action="store_true",
+        help="do not report connections that go past the gateway (Linux); then the program may gain privileges, as with"
+        " `sudo`",
+    )
     line.finish(parser, _run, json=False)
 
 
@@ -52,7 +65,12 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
     if path is None:
         return _failed(f"{name}: there is no such program, or it cannot be run", _NOT_FOUND)
     key_env = options.key_env if options.through != "proxy" else None
-    return _become(path, options.program, environment(os.environ, given, key_env))
+    variables = environment(os.environ, given, key_env)
+    if platform.system() == "Linux" and not options.no_report:
+        from gateway.cli.supervised_exec import run_reported
+
+        return run_reported(settings, options.through, path, options.program, variables)
+    return _become(path, options.program, variables)
 
 
 def environment(inherited: Mapping[str, str], given: Mapping[str, str], key_env: str | None) -> dict[str, str]:

@@ -1,0 +1,4 @@
+"""Runs other programs on Linux: watched for connections past the gateway, or contained so that there are none.
+
+Nothing here knows what a request is. `gateway.cli.supervised_exec` chooses what a program is run with.
+"""

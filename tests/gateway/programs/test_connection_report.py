@@ -1,0 +1,82 @@
+"""Connections past the gateway are reported, each address once, and nothing else is."""
+
+import socket
+import struct
+import sys
+from ipaddress import ip_address
+
+import pytest
+
+from gateway.programs.connection_report import parse_address
+from tests.gateway.programs.running import python, ran
+
+TRIES = """
+import socket
+def tried(act):
+    try:
+        act()
+    except OSError as error:
+        assert error.errno != 38
+def connected(kind, address):
+    family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
+    with socket.socket(family, kind) as sock:
+        sock.settimeout(0.1)
+        tried(lambda: sock.connect(address))
+for _ in range(2):
+    connected(socket.SOCK_STREAM, ("192.0.2.9", 443))
+connected(socket.SOCK_STREAM, ("2001:db8::1", 443))
+connected(socket.SOCK_STREAM, ("127.0.0.1", 9))
+connected(socket.SOCK_STREAM, ("192.0.2.7", 80))
+connected(socket.SOCK_DGRAM, ("192.0.2.10", 443))
+connected(socket.SOCK_DGRAM, ("192.0.2.53", 53))
+kept = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+tried(lambda: kept.connect(("192.0.2.11", 443)))
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+    tried(lambda: sock.sendto(b"x", ("192.0.2.12", 4433)))
+import time
+time.sleep(1)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
+def test_each_address_is_reported_once() -> None:
+    done = ran(*python(TRIES))
+    assert done.returncode == 0
+    assert [line.partition(") ")[2] for line in done.stderr.splitlines()] == [
+        f"{what}, past the gateway"
+        for what in (
+            "connects to 192.0.2.9:443",
+            "connects to [2001:db8::1]:443",
+            "looks host names up at 192.0.2.53:53",
+            "sends datagrams to 192.0.2.12:4433",
+            "sends datagrams to 192.0.2.11:443",
+        )
+    ]
+
+
+def sockaddr(host: str, port: int) -> bytes:
+    address = ip_address(host)
+    lead = struct.pack("=H", socket.AF_INET6 if address.version == 6 else socket.AF_INET) + port.to_bytes(2)
+    return lead + (bytes(4) + address.packed + bytes(4) if address.version == 6 else address.packed + bytes(8))
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        (sockaddr("192.0.2.1", 443), ("192.0.2.1", 443)),
+        (sockaddr("2001:db8::1", 443), ("2001:db8::1", 443)),
+        (sockaddr("::ffff:192.0.2.1", 80), ("192.0.2.1", 80)),
+        (sockaddr("127.0.0.53", 53), None),
+        (sockaddr("::1", 443), None),
+        (sockaddr("::ffff:127.0.0.1", 443), None),
+        (sockaddr("0.0.0.0", 443), None),
+        (sockaddr("192.0.2.1", 0), None),
+        (sockaddr("192.0.2.1", 443)[:6], None),
+        (sockaddr("2001:db8::1", 443)[:20], None),
+        (b"\x01\x00/run/socket", None),
+        (b"", None),
+    ],
+)
+def test_addresses_of_other_machines_are_read(given: bytes, found: tuple[str, int] | None) -> None:
+    assert parse_address(given) == found

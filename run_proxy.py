@@ -31,7 +31,7 @@ _GIVEN = re.compile(r"(invalid (?:\S+ value|choice)): .*?(?= \(choose from |\Z)"
 # The modules of all commands but `serve` and `ca`. They load libraries that start threads, which `serve` must not: it
 # forks.
 _COMMANDS = (
-    *("keys", "sessions", "policies", "receipts", "usage", "tail", "backup", "restore"),
+    *("keys", "allow", "deny", "sessions", "policies", "receipts", "usage", "tail", "backup", "restore"),
     *("evaluate", "explain", "env", "exec", "doctor", "healthcheck"),
 )
 

@@ -18,6 +18,7 @@ from gateway.auth.quotas import Quotas
 from gateway.auth.rate_limit import RateLimiter
 from gateway.config.installation_key import installation_key
 from gateway.config.settings import Settings, SettingsError
+from gateway.corrections.stored import StoredCorrections
 from gateway.detection import builtin_detector
 from gateway.errors import NotFound, Unavailable
 from gateway.exchange.admit import Admission
@@ -80,6 +81,7 @@ class Container:
         key = installation_key(settings, used=store.read_now(lambda stored: has_records(stored.receipts)))
         self._key = key
         self.value_digests = ValueDigests(key)
+        self.corrections = StoredCorrections(store, key)
         self.receipts.use_value_key(self.value_digests.mark)
         self.quotas = Quotas(store)
         self.key_audit = KeyAudit(store)
@@ -131,6 +133,7 @@ class Container:
             workers=self.workers,
             quotas=self.quotas,
             earlier=self._earlier,
+            corrections=self.corrections,
             installation_key=self._key,
             default_policy=settings.default_policy,
             local_available=surfaces.local_available,
@@ -161,6 +164,9 @@ class Container:
                 keys.add_static(settings.api_key.get_secret_value(), Scope.OPERATOR)
             policies, surfaces = await asyncio.to_thread(_read, settings, store)
             container = cls(settings, store, keys, policies, surfaces, searches)
+            # With the key of the lists, a new installation key needs no restart. Requests say if they do not verify.
+            with suppress(Unavailable):
+                container.corrections.of("")
             container.interrupted = Interrupted(store, container.receipts, settings.data_dir)
         except BaseException:
             store.close()

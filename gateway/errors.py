@@ -24,7 +24,7 @@ GatewayError
 ├── InternalError         500  internal_error
 ├── BadUpstream           502  upstream_unreachable, upstream_invalid
 ├── Unavailable           503  detection_failed, detection_timeout, gateway_unavailable, store_unavailable, overloaded,
-│                              stopping, receipt_log_broken
+│                              stopping, receipt_log_broken, corrections_broken
 └── UpstreamTimeout       504  upstream_timeout
 
 A message says what went wrong, then what to do. It never repeats a rejected value, because the value may be private.
@@ -38,7 +38,7 @@ from gateway.models import Caller, Entity, ReceiptRef, RefusedText
 
 # Errors that may pass when the request is sent again, and those of their codes that do not.
 _WORTH_RETRYING = frozenset({408, 409, 429, 502, 503, 504})
-_PERMANENT = frozenset({"receipt_log_broken", "quota_exceeded"})
+_PERMANENT = frozenset({"receipt_log_broken", "corrections_broken", "quota_exceeded"})
 
 
 class GatewayError(Exception):

@@ -79,6 +79,9 @@ class Trust(StrEnum):
 NAME_MODEL = "names"
 """The recognizer of what the built-in name model finds."""
 
+CORRECTION = "correction"
+"""The recognizer of what a caller has hidden."""
+
 OWN_RECOGNIZER = "policy:"
 """Begins the recognizer of what a policy's own lists and patterns find."""
 

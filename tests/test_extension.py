@@ -8,6 +8,7 @@ import pytest
 from gateway.auth.quotas import Quotas
 from gateway.config.loading import load_settings
 from gateway.config.locations import BUILTIN_POLICIES
+from gateway.corrections.stored import StoredCorrections
 from gateway.detection import Detector
 from gateway.errors import NotFound
 from gateway.exchange.answer import Answers
@@ -139,6 +140,7 @@ async def test_all_four_protect_a_request_together(added: Path, data_dir: Path) 
         workers=workers,
         quotas=Quotas(store),
         earlier=earlier,
+        corrections=StoredCorrections(store, b"k" * 32),
         installation_key=b"k" * 32,
         default_policy="default",
         local_available=surfaces.local_available,

@@ -30,7 +30,7 @@ from gateway.auth.key_audit import read_uses
 from gateway.config.loading import load_settings
 from gateway.container import Container
 from gateway.errors import Unprocessable
-from gateway.exchange.operations import ProtectedText, Question, ShardedText
+from gateway.exchange.operations import ProtectedText, ShardedText
 from gateway.exchange.state import Exchange
 from gateway.http.metrics import CONTENT_TYPE, METRICS_PATH, exposition
 from gateway.http.strict_json import dump
@@ -138,7 +138,7 @@ def _native_routes() -> APIRouter:
 
     @router.post("/analyze", **documented("analyze", text.AnalyzeReply))
     async def analyze(request: Request, caller: AuthenticatedCaller, body: text.AnalyzeRequest) -> Response:
-        done = await _container(request).operations.analyze(_question(body), caller)
+        done = await _container(request).operations.analyze(body.question(), caller)
         return _json(
             {
                 "request_id": request.state.request_id,
@@ -148,13 +148,14 @@ def _native_routes() -> APIRouter:
                 "task_categories": done.assessment.task_categories,
                 "warnings": [asdict(warning) for warning in done.assessment.warnings],
                 "policy": asdict(done.policy.ref),
+                **({"corrections": counts} if done.applied is not None and (counts := done.applied.counts()) else {}),
             }
         )
 
     @router.post("/protect", **documented("protect", text.ProtectReply))
     async def protect(request: Request, caller: AuthenticatedCaller, body: text.ProtectRequest) -> Response:
         done = await _container(request).operations.protect(
-            _question(body),
+            body.question(),
             caller,
             ttl_seconds=body.session_ttl_seconds,
             credentials=_credentials(body.session) if body.session else None,
@@ -185,7 +186,7 @@ def _native_routes() -> APIRouter:
     @router.post("/shard", **documented("shard", text.ShardReply))
     async def shard(request: Request, caller: AuthenticatedCaller, body: text.ShardRequest) -> Response:
         done = await _container(request).operations.shard(
-            _question(body),
+            body.question(),
             caller,
             ttl_seconds=body.session_ttl_seconds,
             max_compartments=body.max_compartments,
@@ -216,7 +217,7 @@ def _native_routes() -> APIRouter:
 
     @router.post("/playground/run", **documented("playground", text.PlaygroundReply))
     async def playground(request: Request, caller: AuthenticatedCaller, body: text.PlaygroundRequest) -> Response:
-        exchange, answer = await _container(request).chat.playground(_question(body), caller)
+        exchange, answer = await _container(request).chat.playground(body.question(), caller)
         _report_exchange(request, exchange)
         return _json(answer)
 
@@ -335,10 +336,6 @@ def _report_exchange(request: Request, exchange: Exchange) -> None:
     request.state.receipt = exchange.receipt.ref
     if exchange.verdict is not None:
         request.state.guard = exchange.verdict.as_dict()
-
-
-def _question(body: text.AnalyzeRequest) -> Question:
-    return Question(body.text, body.task, body.policy_id, body.privacy_mode)
 
 
 def _credentials(session: SessionCredentials) -> tuple[str, str]:

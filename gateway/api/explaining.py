@@ -11,7 +11,6 @@ from gateway.api.routing import NativeRoute, caller_of
 from gateway.api.schemas import findings
 from gateway.api.schemas.operations import documented
 from gateway.container import Container
-from gateway.exchange.operations import Question
 from gateway.http.strict_json import dump
 from gateway.models import Caller
 
@@ -25,8 +24,7 @@ def explaining() -> APIRouter:
         request: Request, caller: Annotated[Caller, Depends(caller_of)], body: findings.ExplainRequest
     ) -> Response:
         container: Container = request.app.state.container
-        question = Question(body.text, body.task, body.policy_id, body.privacy_mode)
-        done = await container.operations.explain(question, caller)
+        done = await container.operations.explain(body.question(), caller)
         reply = {
             "request_id": request.state.request_id,
             "findings": [each._asdict() for each in done.explanation.findings],

@@ -32,6 +32,7 @@ _KEPT = {
     "rule": "Left in clear: the rule of its type keeps it.",
     "min_score": "Left in clear: its score is too low.",
     "allow_list": "Left in clear: the allow list has it.",
+    "correction": "Left in clear: the caller's corrections allow it.",
 }
 _INDENT = 4
 # Control characters of a text could change what the terminal shows.

@@ -18,11 +18,12 @@ from gateway.auth.key_audit import read_uses
 from gateway.auth.key_permissions import grant_of, scope_words
 from gateway.auth.quotas import quota_words
 from gateway.cli.console import CommandLine, add_page, argument, flush_output, print_json, read_hidden, report
+from gateway.cli.correction_lists import forget_corrections, rotate_with_corrections
 from gateway.cli.filter_options import add_filters, described, read_filter
 from gateway.cli.policy_lookup import open_registry
 from gateway.cli.receipt_log import open_log
 from gateway.cli.store_commands import finish_reader, open_kept_store, open_new_store
-from gateway.config.installation_key import installation_key, rotate_installation_key
+from gateway.config.installation_key import installation_key
 from gateway.config.settings import Settings, SettingsError
 from gateway.models import Scope
 from gateway.receipt_log.signing_key import rotate_signing_key
@@ -140,7 +141,7 @@ async def _rotate(keys: KeyRing, options: argparse.Namespace, settings: Settings
 
 
 def _rotate_installation(settings: Settings, options: argparse.Namespace) -> int:
-    rotate_installation_key(settings)
+    rotate_with_corrections(settings)
     text = "The installation key is replaced; a running gateway uses the new one after a restart."
     return report(options, {"key_id": _INSTALLATION, "rotated": True}, text)
 
@@ -205,6 +206,7 @@ def _digest(_: ReadOnlyStore, settings: Settings, options: argparse.Namespace) -
 
 async def _revoke(keys: KeyRing, options: argparse.Namespace, settings: Settings) -> None:
     await keys.revoke(options.key_id)
+    await forget_corrections(settings, options.key_id)
     report(options, {"key_id": options.key_id, "revoked": True}, f"{options.key_id} is revoked.")
 
 

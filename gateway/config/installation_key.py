@@ -1,5 +1,6 @@
 """Loads the installation's key, from which the placeholders of chats are derived."""
 
+from collections.abc import Callable
 from secrets import token_bytes
 
 from gateway.config.durable_files import create, replacing
@@ -33,10 +34,11 @@ def installation_key(settings: Settings, *, used: bool = False) -> bytes:
     return key
 
 
-def rotate_installation_key(settings: Settings) -> None:
+def rotate_installation_key(settings: Settings, prepare: Callable[[bytes], object] = lambda _: None) -> None:
     """Replaces the key in `data_dir`. A running gateway keeps the old one until it is restarted.
 
-    Raises SettingsError if the key is not there, or comes from the settings.
+    `prepare` gets the new key before it is in place; if it raises, the old one stays. Raises SettingsError if the key
+    is not there, or comes from the settings.
     """
     if settings.installation_key is not None:
         raise SettingsError("installation_key: set a new one where the settings come from, then restart the gateway")
@@ -44,5 +46,7 @@ def rotate_installation_key(settings: Settings) -> None:
     if not path.exists():
         raise SettingsError(f"{FILE} is not in data_dir; the first start of the gateway creates it")
     check_account(path.parent)
+    key = token_bytes(_SIZE)
+    prepare(key)
     with replacing(path) as draft:
-        draft.write(token_bytes(_SIZE))
+        draft.write(key)

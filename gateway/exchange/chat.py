@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from gateway.auth.credentials import scrub_secrets, secrets_of
+from gateway.corrections.given import ALLOW, DENY
 from gateway.errors import BadUpstream, GatewayError, UpstreamTimeout
 from gateway.exchange.admit import Admission
 from gateway.exchange.answer import Answers
@@ -70,7 +71,13 @@ class ChatHandler:
         """
         surface, model = self.surfaces.resolve("svc-demo")
         body: Body = {"model": model, "messages": [{"role": "user", "content": question.text}]}
-        settings = {"svc_task": question.task, "svc_policy": question.policy_id, "svc_privacy_mode": question.mode}
+        settings = {
+            "svc_task": question.task,
+            "svc_policy": question.policy_id,
+            "svc_privacy_mode": question.mode,
+            ALLOW: question.allow,
+            DENY: question.deny,
+        }
         body |= {name: value for name, value in settings.items() if value is not None}
         destination = Destination(model, surface.trust)
         exchange = Exchange(current_request_id(), WIRE, caller, destination, body, operation="playground")

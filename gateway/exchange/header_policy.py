@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import unquote_plus
 
+from gateway.corrections.lists import Corrections
 from gateway.detection import group_of
 from gateway.errors import BadRequest
 from gateway.exchange.destination import Destination
@@ -52,13 +53,15 @@ def forwardable(fields: Iterable[Field], forward: frozenset[bytes]) -> list[Fiel
 class HeadSearch:
     """Searches the heads of calls under a policy. What the caller `remember_for` sent before is not searched again.
 
-    `patterns` searches paths and credentials, whose words are names of models and deployments, not of people.
+    `patterns` searches paths and credentials, whose words are names of models and deployments, not of people. `denials`
+    are what the caller has hidden.
     """
 
     policy: Policy
     protector: Protector
     patterns: Protector
     remember_for: str | None = None
+    denials: Corrections | None = None
 
     def forwarded_headers(
         self, destination: Destination, hidden: Iterable[str] = (), mode: PrivacyMode = PrivacyMode.STANDARD
@@ -98,14 +101,18 @@ class HeadSearch:
         forms += [" ".join(part for part in each if part.isdigit()) for each in parts]
         forms = [form for form in dict.fromkeys(forms) if form]
         block = [TextField(None, None, form) for form in forms]
-        found = search.find([block], self.policy, PrivacyMode.STANDARD, remember_for=self.remember_for)
+        found = search.find(
+            [block], self.policy, PrivacyMode.STANDARD, remember_for=self.remember_for, corrections=self.denials
+        )
         return not any(found[0].spans) and not _contains_any(forms, values)
 
     def _harmless(self, destination: Destination, values: Sequence[str], mode: PrivacyMode) -> list[Field]:
         """Returns the fields that may be forwarded and hold nothing private."""
         candidates = forwardable(destination.fields, destination.forward)
         block = [_text_field(name.lower(), value) for name, value in candidates]
-        found = self.protector.find([block], self.policy, mode, remember_for=self.remember_for)[0]
+        found = self.protector.find(
+            [block], self.policy, mode, remember_for=self.remember_for, corrections=self.denials
+        )[0]
         texts = [field.texts[0] for field in block]
         is_quoting = _contains_any(texts, values, self.remember_for)
         return [

@@ -1,11 +1,12 @@
 """The native operations: analyze, explain, protect, reconstruct, shard. They involve neither a wire nor an upstream."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from gateway.assessment import Assessment
+from gateway.corrections.lists import Corrections
 from gateway.exchange.protect import Protection
 from gateway.exchange.records import Records, described
 from gateway.http.strict_json import dump
@@ -14,6 +15,7 @@ from gateway.models import Action, Caller, Entity, PrivacyMode, SessionGrant, Tr
 from gateway.placeholders import Placeholders, RestoreScope, urls_with_placeholders
 from gateway.policy.document import SessionDocument
 from gateway.policy.model import Policy
+from gateway.protection.applied_corrections import Applied, applied
 from gateway.protection.explanation import Explanation, explain
 from gateway.protection.protector import Protected
 from gateway.receipts.records import Receipt, attach_to_errors
@@ -32,12 +34,15 @@ class Question:
     task: str | None = None
     policy_id: str | None = None
     mode: PrivacyMode | None = None
+    allow: Any = field(default=None, repr=False)
+    deny: Any = field(default=None, repr=False)
 
     def conversation(self) -> Conversation:
         """Returns the text as a conversation of one block; protecting it changes `body["text"]`."""
         body: Body = {"text": self.text}
         blocks: list[list[MessageField]] = [[TextField(body, "text", self.text)]]
-        return Conversation(body, "", False, blocks, "", task=self.task, policy_id=self.policy_id, mode=self.mode)
+        wishes = {"task": self.task, "policy_id": self.policy_id, "allow": self.allow, "deny": self.deny}
+        return Conversation(body, "", False, blocks, "", mode=self.mode, **wishes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,7 @@ class Analysis:
     assessment: Assessment
     entities: Sequence[tuple[Entity, Action]]
     policy: Policy
+    applied: Applied | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,10 +111,16 @@ class Operations:
         """Finds and assesses the entities of a text. Creates no session and stores nothing."""
         protector, conversation = self._protection.protector, question.conversation()
         policy = self._protection.policy(question.policy_id, caller)
+        corrections = self._protection.corrections(conversation, caller)
 
         def job() -> Analysis:
             (found,) = protector.find(
-                conversation.blocks, policy, conversation.privacy_mode, block=False, remember_for=caller.remembered_as
+                conversation.blocks,
+                policy,
+                conversation.privacy_mode,
+                block=False,
+                remember_for=caller.remembered_as,
+                corrections=corrections,
             )
             (spans,) = found.spans
             protected = Protected(list(spans), list(found.kept), tokens=(estimate(question.text), 0))
@@ -116,7 +128,8 @@ class Operations:
             entities = [(span.entity(), span.action) for span in spans]
             entities += [(entity, Action.KEEP) for entity in found.kept]
             entities.sort(key=lambda each: (each[0].start, -each[0].end))
-            return Analysis(assessment, entities, policy)
+            had_effect = applied(corrections, conversation.blocks, [found]) if corrections is not None else None
+            return Analysis(assessment, entities, policy, had_effect)
 
         with described(conversation, policy, protector.types):
             return await self._protection.work(job, caller, [question.text])
@@ -126,7 +139,8 @@ class Operations:
         protector, conversation = self._protection.protector, question.conversation()
         policy = self._protection.policy(question.policy_id, caller)
         mode, owner = conversation.privacy_mode, caller.remembered_as
-        job = partial(explain, protector, question.text, policy, mode, remember_for=owner)
+        corrections = self._protection.corrections(conversation, caller)
+        job = partial(explain, protector, question.text, policy, mode, remember_for=owner, corrections=corrections)
         with described(conversation, policy, protector.types):
             return ExplainedText(await self._protection.work(job, caller, [question.text]), policy)
 
@@ -145,11 +159,13 @@ class Operations:
         Raises Forbidden where the policy blocks, NotFound and Gone for the session.
         """
         policy = self._protection.policy(question.policy_id, caller)
-        session = await self._session(policy, caller, ttl_seconds, credentials)
         conversation = question.conversation()
+        corrections = self._protection.corrections(conversation, caller)
+        session = await self._session(policy, caller, ttl_seconds, credentials)
         placeholders = Placeholders(session.placeholder_key, session.known)
 
-        job = partial(self._protection.hide, conversation, policy, placeholders, caller, advice=True)
+        hide = partial(self._protection.hide, conversation, policy, placeholders, caller, advice=True)
+        job = partial(hide, corrections=corrections)
         with described(conversation, policy, self._protection.protector.types):
             protected, assessment = await self._protection.work(job, caller, [question.text])
         text: str = conversation.body["text"]
@@ -197,10 +213,11 @@ class Operations:
         Raises Unprocessable for a text that cannot be divided within the bounds, Forbidden where the policy blocks.
         """
         policy = self._protection.policy(question.policy_id, caller)
-        session = await self._session(policy, caller, ttl_seconds)
         conversation = question.conversation()
+        corrections = self._protection.corrections(conversation, caller)
+        session = await self._session(policy, caller, ttl_seconds)
         most = MOST_COMPARTMENTS if max_compartments is None else max_compartments
-        job = partial(self._divide, conversation, policy, caller, session.placeholder_key, most)
+        job = partial(self._divide, conversation, policy, caller, session.placeholder_key, most, corrections)
         with described(conversation, policy, self._protection.protector.types):
             sharded, protected, assessment = await self._protection.work(job, caller, [question.text])
         content = dump([each.protected_text for each in sharded.compartments])
@@ -214,11 +231,19 @@ class Operations:
         )
 
     def _divide(
-        self, conversation: Conversation, policy: Policy, caller: Caller, session_key: bytes, max_compartments: int
+        self,
+        conversation: Conversation,
+        policy: Policy,
+        caller: Caller,
+        session_key: bytes,
+        max_compartments: int,
+        corrections: Corrections | None,
     ) -> tuple[Sharded, Protected, Assessment]:
         """Divides and assesses a text. Blocks: a job for `work`."""
         mode, protector, (text,) = conversation.privacy_mode, self._protection.protector, conversation.texts()
-        (found,) = protector.find(conversation.blocks, policy, mode, remember_for=caller.remembered_as)
+        (found,) = protector.find(
+            conversation.blocks, policy, mode, remember_for=caller.remembered_as, corrections=corrections
+        )
         (spans,) = found.spans
         rules = partial(shard, types=protector.types, policy=policy, mode=mode, session_key=session_key)
         sharded = rules(text, spans, found.kept, max_compartments=max_compartments)
@@ -226,6 +251,9 @@ class Operations:
         tokens = estimate(text), sum(each.tokens for each in sharded.compartments)
         protected = Protected(list(spans), list(found.kept), urls=frozenset().union(*urls), tokens=tokens)
         protected.values = dict.fromkeys(text[span.start : span.end] for span in spans)
+        if corrections is not None:
+            protected.applied = applied(corrections, conversation.blocks, [found])
+            protected.own_types = protector.own_types(policy, corrections)
         return sharded, protected, self._protection.assess(protected, [text], conversation, policy)
 
     async def extend(self, credentials: tuple[str, str], caller: Caller, ttl_seconds: int | None) -> SessionGrant:

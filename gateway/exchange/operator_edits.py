@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from datetime import date
 from functools import partial
 
+from gateway.corrections.lists import Corrections
 from gateway.errors import EditRefused, GatewayError
 from gateway.exchange.dates import days
 from gateway.exchange.edit_findings import places
@@ -73,7 +74,8 @@ class OperatorEdits:
         original = read(parse_object(source))
         texts_before, texts_after = LeakSearch(before.texts()), LeakSearch(after.texts())
         mode = original.privacy_mode
-        private = dict(self._hidden(after, exchange.policy, mode)) | dict(self._hidden(original, exchange.policy, mode))
+        hidden = partial(self._hidden, policy=exchange.policy, mode=mode, corrections=exchange.corrections)
+        private = dict(hidden(after)) | dict(hidden(original))
         added = {value: type_ for value, type_ in private.items() if _is_added(value, texts_before, texts_after)}
         if added:
             raise EditRefused.because(
@@ -83,10 +85,10 @@ class OperatorEdits:
         return dump(body), sum(map(estimate, after.texts()))
 
     def _hidden(
-        self, conversation: Conversation, policy: Policy, mode: PrivacyMode
+        self, conversation: Conversation, policy: Policy, mode: PrivacyMode, corrections: Corrections | None
     ) -> Iterator[tuple[str | date, str]]:
-        """Yields the values that the policy hides, and their types: also each part of a name, and the day of a date."""
-        found = self._protector.find(conversation.blocks, policy, mode, block=False)
+        """Yields the values that are hidden, and their types: also each part of a name, and the day of a date."""
+        found = self._protector.find(conversation.blocks, policy, mode, block=False, corrections=corrections)
         for block, result in zip(conversation.blocks, found, strict=True):
             texts = (text for field in block for text in field.texts)
             for text, spans in zip(texts, result.spans, strict=True):

@@ -9,6 +9,9 @@ from time import monotonic
 from gateway.assessment import Assessment, assess
 from gateway.auth.key_permissions import permitted_policy
 from gateway.auth.quotas import Quotas
+from gateway.corrections.given import NONE, read_given
+from gateway.corrections.lists import Corrections
+from gateway.corrections.stored import StoredCorrections
 from gateway.errors import BadRequest, GatewayError, NotFound
 from gateway.exchange.destination import Destination
 from gateway.exchange.earlier_answers import EarlierAnswers
@@ -45,6 +48,7 @@ class Protection:
         workers: Workers,
         quotas: Quotas,
         earlier: EarlierAnswers,
+        corrections: StoredCorrections,
         installation_key: bytes,
         default_policy: str,
         local_available: bool,
@@ -56,6 +60,7 @@ class Protection:
         self._workers = workers
         self._quotas = quotas
         self._earlier = earlier
+        self._stored_corrections = corrections
         self._installation_key = installation_key
         self._default_policy = default_policy
         self._local_available = local_available
@@ -94,6 +99,7 @@ class Protection:
         check_call(wire, exchange.parsed, exchange.caller, exchange.destination, exchange.path)
         param = "svc_policy" if exchange.operation == "chat" else "policy_id"
         exchange.policy = self.policy(conversation.policy_id, exchange.caller, param=param)
+        exchange.corrections = self.corrections(conversation, exchange.caller)
         exchange.framing = conversation.framing if conversation.stream else None
         exchange.resumable = conversation.resumable
         return conversation
@@ -110,6 +116,16 @@ class Protection:
             error.param = param
             raise
 
+    def corrections(self, conversation: Conversation, caller: Caller) -> Corrections | None:
+        """Returns the corrections that hold for a request, None if there are none.
+
+        Its own need a gateway key; without one they are ignored. Raises Unprocessable for unusable ones, and
+        Unavailable if stored ones cannot be trusted.
+        """
+        given = read_given(conversation.allow, conversation.deny) if caller.has_key else NONE
+        lists = self._stored_corrections.of(caller.key_id)
+        return Corrections(given, lists) if given or lists else None
+
     def _begin_session(self, exchange: Exchange, conversation: Conversation) -> None:
         """Derives the placeholders of the conversation, with those of the earlier answer that it continues."""
         earlier = self._earlier.get(
@@ -124,13 +140,17 @@ class Protection:
     async def _hide(self, exchange: Exchange, conversation: Conversation) -> None:
         """Hides private values in the texts, and searches the head of the call for them."""
         policy, destination, placeholders = exchange.policy, exchange.destination, exchange.placeholders
-        head = HeadSearch(policy, self.protector, self._patterns, exchange.caller.remembered_as)
+        corrections = exchange.corrections
+        denials = corrections.denials() if corrections is not None else None
+        head = HeadSearch(policy, self.protector, self._patterns, exchange.caller.remembered_as, denials)
 
         def job() -> tuple[Protected, Assessment, list[Field]]:
             # The model's name is forwarded unchanged.
             if not head.is_clean(destination.model, self._patterns):
                 raise BadRequest("`model` is not the name of a model.", param="model")
-            protected, assessment = self.hide(conversation, policy, placeholders, exchange.caller, advice=False)
+            protected, assessment = self.hide(
+                conversation, policy, placeholders, exchange.caller, advice=False, corrections=corrections
+            )
             hidden = [entry.value for entry in placeholders.entries()]
             return protected, assessment, head.forwarded_headers(destination, hidden, conversation.privacy_mode)
 
@@ -159,12 +179,24 @@ class Protection:
         return await self._workers.run(job, key=caller.key_id, cost=size + head)
 
     def hide(
-        self, conversation: Conversation, policy: Policy, placeholders: Placeholders, caller: Caller, *, advice: bool
+        self,
+        conversation: Conversation,
+        policy: Policy,
+        placeholders: Placeholders,
+        caller: Caller,
+        *,
+        advice: bool,
+        corrections: Corrections | None = None,
     ) -> tuple[Protected, Assessment]:
         """Protects the fields of a conversation in place, and assesses it. Blocks: a job for `work`."""
         texts = conversation.texts()
         protected = self.protector.protect(
-            conversation.blocks, policy, conversation.privacy_mode, placeholders, remember_for=caller.remembered_as
+            conversation.blocks,
+            policy,
+            conversation.privacy_mode,
+            placeholders,
+            remember_for=caller.remembered_as,
+            corrections=corrections,
         )
         assessment = self.assess(protected, texts, conversation, policy, advice=advice)
         if len(placeholders):

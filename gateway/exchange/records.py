@@ -22,6 +22,7 @@ from gateway.guard import Verdict
 from gateway.ids import new_request_id
 from gateway.models import Caller, PolicyRef, ReceiptRef, RefusedText, RiskLevel, RouteDecision
 from gateway.policy.model import Policy
+from gateway.protection.applied_corrections import Applied
 from gateway.protection.protector import Protected
 from gateway.protection.value_digests import ValueDigests
 from gateway.receipt_log.log import ReceiptLog
@@ -89,9 +90,23 @@ class Records:
             tokens_external=protected.tokens[1] if crossed else 0,
             protected_digest=sha256(content).hexdigest(),
             parties=asked or parties(api_key_id=caller.key_id, credential=caller.credential),
+            corrections=self._corrections(protected.applied, caller.key_id) if protected.applied is not None else {},
         )
         digests = partial(self.value_digests.digests, tuple(protected.values))
         return await self.receipts.append(draft, caller.key_id, digests)
+
+    def _corrections(self, applied: Applied, owner: str) -> dict[str, dict[str, int | str]]:
+        """Returns the counts of a caller's corrections, and a keyed digest of those that had an effect."""
+        found: dict[str, dict[str, int | str]] = {}
+        values: dict[str, list[tuple[str, ...]]] = {
+            "allow": sorted((value,) for value in applied.allowed),
+            "deny": sorted(applied.denied),
+        }
+        for kind, counts in applied.counts().items():
+            found[kind] = {**counts}
+            if values[kind]:
+                found[kind]["digest"] = self.value_digests.of_all(owner, kind, values[kind])
+        return found
 
     async def edit(self, exchange: Exchange, body: bytes, size: int, operator: str) -> Receipt:
         """Writes the receipt of an operator's edit to `body`, whose texts have about `size` tokens."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 
 from gateway.assessment import Assessment
+from gateway.corrections.lists import Corrections
 from gateway.exchange.destination import Destination
 from gateway.guard import Verdict
 from gateway.http.types import Field
@@ -25,7 +26,8 @@ class Exchange:
     protected, `source` the request as received, kept only where an operator may edit it. `may_stream` permits a
     streamed answer; `annotated` says that the client gets the `svc` member with its answer.
 
-    Protection sets the others: `body` and `headers` are what may go to `destination`. `urls` are the URLs with
+    Protection sets the others: `corrections` are those that hold for the caller, `body` and `headers` what may go to
+    `destination`. `urls` are the URLs with
     placeholders in the source texts, including those of the answer that the request continues. `framing` is set if the
     answer may be a stream, `resumable` if a later request may continue it. `edit` is the request id of the receipt of
     an operator's edit. `outcome` is set once it is recorded. `started` and `released` are the times of admission and of
@@ -44,6 +46,7 @@ class Exchange:
     annotated: bool = False
 
     policy: Policy = field(init=False, repr=False)
+    corrections: Corrections | None = field(default=None, init=False, repr=False)
     placeholders: Placeholders = field(init=False, repr=False)
     protected: Protected = field(init=False, repr=False)
     assessment: Assessment = field(init=False, repr=False)
@@ -81,10 +84,13 @@ class Exchange:
     def note(self) -> Body:
         """Returns the `svc` member of a chat answer."""
         route, policy = self.assessment.route, self.policy.ref
+        applied = self.protected.applied
+        corrections = applied.counts() if applied is not None else None
         return {
             "request_id": self.request_id,
             "receipt": shown_to(self.caller, self.receipt.as_dict()),
             "route": {"decision": route.decision.value, "reasons": list(route.reasons)},
             "guard": self.verdict.as_dict() if self.verdict else None,
             "policy": {"id": policy.id, "version": policy.version, "hash": policy.hash},
+            **({"corrections": corrections} if corrections else {}),
         }

@@ -39,9 +39,9 @@ GROUPS = (*_GROUPS.split(), "custom")
 # (Unicode Standard Annex 9, section 2).
 _LINE = r"^[^\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$"
 _LINES = r"^[^\x00-\x08\x0b-\x1f\x7f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]*$"
-_TYPE = r"^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$"
+TYPE = r"^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$"
 PolicyId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64)]
-TypeName = Annotated[str, StringConstraints(pattern=_TYPE, max_length=48)]
+TypeName = Annotated[str, StringConstraints(pattern=TYPE, max_length=48)]
 RuleKey = Annotated[str, StringConstraints(max_length=48)]
 ToolName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.:/-]+$", max_length=128)]
 Term = Annotated[str, StringConstraints(min_length=1, max_length=200)]
@@ -93,7 +93,7 @@ class RuleDocument(_Part):
 
 def _known_keys(rules: Mapping[str, RuleDocument]) -> Mapping[str, RuleDocument]:
     for key, rule in rules.items():
-        if key not in GROUPS and not re.fullmatch(_TYPE, key):
+        if key not in GROUPS and not re.fullmatch(TYPE, key):
             raise ValueError("name a rule for a TYPE_IN_CAPITALS or one of the groups: " + ", ".join(GROUPS))
         if key == "secret" and rule.keep_last:
             raise ValueError("`keep_last` is not allowed for secrets, which are never shown in part; remove it")
@@ -101,7 +101,7 @@ def _known_keys(rules: Mapping[str, RuleDocument]) -> Mapping[str, RuleDocument]
 
 
 def _types_or_groups(names: list[str]) -> list[str]:
-    if any(name not in GROUPS and not re.fullmatch(_TYPE, name) for name in names):
+    if any(name not in GROUPS and not re.fullmatch(TYPE, name) for name in names):
         raise ValueError("use a TYPE_IN_CAPITALS or one of the groups: " + ", ".join(GROUPS))
     return names
 

@@ -50,9 +50,11 @@ class AllowList:
 class TermSearch:
     """Searches the bytes of a normalized text for the deny-list terms of one type with the same options."""
 
-    def __init__(self, type: str, terms: Iterable[str], *, ignore_case: bool, whole_word: bool) -> None:
+    def __init__(
+        self, type: str, terms: Iterable[str], *, ignore_case: bool, whole_word: bool, recognizer: str
+    ) -> None:
         self.type = type
-        self.recognizer = OWN_RECOGNIZER + "deny"
+        self.recognizer = recognizer
         self._whole_word = whole_word
         self.expression = _expression(terms, ignore_case, whole_word)
 
@@ -76,13 +78,13 @@ class TermSearch:
                 position = end
 
 
-def terms_of(entries: Iterable[DenyDocument]) -> list[TermSearch]:
-    """Groups terms into one search per type and options."""
+def terms_of(entries: Iterable[DenyDocument], recognizer: str = OWN_RECOGNIZER + "deny") -> list[TermSearch]:
+    """Groups terms into one search per type and options, whose findings are those of `recognizer`."""
     alike: dict[tuple[str, bool, bool], list[str]] = {}
     for entry in entries:
         alike.setdefault((entry.type, entry.ignore_case, entry.whole_word), []).extend(entry.terms)
     return [
-        TermSearch(type_name, terms, ignore_case=ignore_case, whole_word=whole_word)
+        TermSearch(type_name, terms, ignore_case=ignore_case, whole_word=whole_word, recognizer=recognizer)
         for (type_name, ignore_case, whole_word), terms in alike.items()
     ]
 

@@ -12,7 +12,7 @@ from gateway.detection.normalized_text import normalize_text
 from gateway.detection.prefilter import PatternSet
 from gateway.detection.recognizer import DefinitionError
 from gateway.errors import Unavailable
-from gateway.models import Entity
+from gateway.models import OWN_RECOGNIZER, Entity
 from gateway.policy.document import DenyDocument, PatternDocument
 from gateway.policy.lists import terms_of
 from gateway.policy.patterns import ExpressionError, PatternSearch, Span
@@ -35,10 +35,15 @@ class Search(Protocol):
 
 
 class Matcher:
-    """Finds the terms and patterns of one policy. Compiles them on first use or in `compile`."""
+    """Finds terms, as findings of `recognizer`, and patterns. Compiles them on first use or in `compile`."""
 
-    def __init__(self, deny: Iterable[DenyDocument], patterns: Iterable[PatternDocument]) -> None:
-        self._searches: Sequence[Search] = (*terms_of(deny), *map(PatternSearch, patterns))
+    def __init__(
+        self,
+        deny: Iterable[DenyDocument],
+        patterns: Iterable[PatternDocument],
+        recognizer: str = OWN_RECOGNIZER + "deny",
+    ) -> None:
+        self._searches: Sequence[Search] = (*terms_of(deny, recognizer), *map(PatternSearch, patterns))
 
     def __repr__(self) -> str:
         return f"Matcher({len(self._searches)} searches)"

@@ -21,7 +21,8 @@ class BlockFindings:
     `tokens` estimates the size of the texts. `is_prose` tells that no URL of the protected texts holds a placeholder,
     if the fields are plain texts. `earlier` has all spans of those texts of earlier blocks in which values are hidden
     that were first recognized in a later block, up to this one. `encoded` are the texts in which something may be
-    encoded, once that was asked for.
+    encoded, once that was asked for. `clear` has what the caller's corrections left in clear in the texts with these
+    indices, `clear_earlier` what they left in clear there of values that this block revealed in earlier ones.
     """
 
     spans: tuple[Spans, ...]
@@ -30,6 +31,8 @@ class BlockFindings:
     is_prose: bool = False
     earlier: Mapping[TextPlace, Spans] = field(default_factory=dict, repr=False)
     encoded: frozenset[int] | None = None
+    clear: Mapping[int, list[tuple[int, int]]] = field(default_factory=dict)
+    clear_earlier: dict[TextPlace, list[tuple[int, int]]] = field(default_factory=dict)
 
     def count(self) -> int:
         """Returns the number of findings."""
@@ -84,11 +87,13 @@ def hidden_earlier(
     forms: TextForms,
     *,
     decode: bool,
+    clear: dict[TextPlace, list[tuple[int, int]]],
 ) -> Mapping[TextPlace, Spans]:
     """Returns `earlier` with the spans of texts in the blocks before that hold new values.
 
-    Without `decode`, texts are not searched for values that are only encoded in them. Raises Unavailable
-    (detection_failed) when a text could not be searched completely.
+    Without `decode`, texts are not searched for values that are only encoded in them. `clear` gets what the caller's
+    corrections leave in clear of new values. Raises Unavailable (detection_failed) when a text could not be searched
+    completely.
     """
     if not new:
         return earlier
@@ -102,7 +107,11 @@ def hidden_earlier(
             is_encoded = decode and found.encoded is not None and at in found.encoded
             if not is_encoded and not (is_likely and new.may_be_outside(text, spans)):
                 continue
-            hidden = new.repeats(text, spans, is_compound=at in block.compounds, place=block.places[at])
+            known_clear = found.clear.get(at, ())
+            left = [*known_clear]
+            hidden = new.repeats(text, spans, is_compound=at in block.compounds, place=block.places[at], clear=left)
+            if len(left) > len(known_clear):
+                clear[number, at] = left[len(known_clear) :]
             if len(hidden) != len(spans) or any(map(tuple.__ne__, hidden, spans)):
                 changed[number, at] = hidden
     return {**earlier, **changed} if changed else earlier

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from gateway.corrections.lists import Corrections
 from gateway.detection import EntityType
 from gateway.detection.overlaps import meets
 from gateway.models import Action, Entity, PrivacyMode
@@ -41,11 +42,17 @@ class Explanation(NamedTuple):
 
 
 def explain(
-    protector: Protector, text: str, policy: Policy, mode: PrivacyMode, *, remember_for: str | None = None
+    protector: Protector,
+    text: str,
+    policy: Policy,
+    mode: PrivacyMode,
+    *,
+    remember_for: str | None = None,
+    corrections: Corrections | None = None,
 ) -> Explanation:
-    """Returns what would be found in a text under a policy. Blocks."""
+    """Returns what would be found in a text under a policy and the caller's corrections. Blocks."""
     blocks = [[TextField({"text": text}, "text", text)]]
-    (found,) = protector.find(blocks, policy, mode, block=False, remember_for=remember_for)
+    (found,) = protector.find(blocks, policy, mode, block=False, remember_for=remember_for, corrections=corrections)
     (spans,) = found.spans
     findings = [_hidden(span, policy, protector.types) for span in spans]
     findings += [_kept(one, text, policy, protector.types, mode) for one in _in_clear(found.kept, spans)]

@@ -16,6 +16,7 @@ from gateway.detection.engines import NAMES
 from gateway.detection.normalized_text import NormalizedText, normalize_text, plain_text
 from gateway.detection.overlaps import overlapping
 from gateway.models import NAME_MODEL, Action
+from gateway.protection.corrections import Allowing, Stretches
 from gateway.protection.name_spellings import is_long_enough
 from gateway.protection.paired_markup import with_paired_markup
 from gateway.protection.spreading import Reach, is_distinctive, is_sure, spreads_back
@@ -79,10 +80,17 @@ class TextForms:
 class KnownValues:
     """The values hidden in a request so far, after those of `before`. Its repr shows no text."""
 
-    __slots__ = ("_before", "_forms", "_spans", "_words")
+    __slots__ = ("_allowing", "_before", "_forms", "_spans", "_words")
 
-    def __init__(self, before: "KnownValues | None" = None, *, forms: TextForms | None = None) -> None:
+    def __init__(
+        self,
+        before: "KnownValues | None" = None,
+        *,
+        forms: TextForms | None = None,
+        allowing: Allowing | None = None,
+    ) -> None:
         self._forms: TextForms = forms or (before._forms if before is not None else TextForms())
+        self._allowing: Allowing | None = before._allowing if before is not None else allowing
         self._before = before
         self._spans: dict[Value, Span] = {}
         self._words = ValueWords()
@@ -116,7 +124,7 @@ class KnownValues:
 
     def new(self, texts: Sequence[str], found: Sequence[Spans], places: Sequence[Place]) -> "KnownValues":
         """Returns the hidden values of texts that are to be searched for in the blocks before."""
-        result = KnownValues(forms=self._forms)
+        result = KnownValues(forms=self._forms, allowing=self._allowing)
         if any(found):
             some = [
                 [span for span in spans if self._is_new((text[span.start : span.end], span.type), place)]
@@ -143,11 +151,20 @@ class KnownValues:
         there = [value for value in self._words.within(found) if may_be_whole(*value, data) or "<" in text]
         return bool(there and self._words.elsewhere(there, found, _stretches(lowered, spans)))
 
-    def repeats(self, text: str, spans: Spans, *, is_compound: bool = False, place: Place = Place.MESSAGE) -> Spans:
+    def repeats(
+        self,
+        text: str,
+        spans: Spans,
+        *,
+        is_compound: bool = False,
+        place: Place = Place.MESSAGE,
+        clear: Stretches | None = None,
+    ) -> Spans:
         """Returns the spans together with the occurrences of known values that they do not cover, sorted and disjoint.
 
         In a compound name of a program, such as `mark_done`, a single word of a person's name is an ordinary word.
-        `place` is that of the text (see `gateway.protection.spreading`).
+        `place` is that of the text (see `gateway.protection.spreading`). `clear` are the parts of it that the caller's
+        corrections leave in clear, and gets those of known values.
 
         Raises Unavailable (detection_failed) when the text could not be searched completely.
         """
@@ -169,6 +186,8 @@ class KnownValues:
             known = indexes[value].spans
             if not is_hidden and reach.covers(start, end, value, known[value].type):
                 repeat = known[value]._replace(start=start, end=end, is_repeat=True)
+                if self._allowing is not None and clear is not None and self._allowing.leaves(text, repeat, clear):
+                    continue
                 extra += _beside(spans, covered, text, repeat, known)
         return united(with_paired_markup(text, (*spans, *extra)))
 

@@ -2,7 +2,8 @@
 
 The rules, in this order:
 
-1. The detector and the policy's own patterns find entities; the policy decides on the action for each type.
+1. The detector and the policy's own patterns find entities; the policy decides on the action for each type, and the
+   caller's corrections (`gateway/protection/corrections.py`) on single values.
 2. Overlaps are resolved among the entities that the policy hides, so that a kept one never shadows a hidden one, and in
    favour of those whose presence restricts where the text may go, so that no other takes a blocked type from sight.
 3. A detected value is hidden in all blocks, even where no recognizer finds it (`gateway/protection/spreading.py` says
@@ -20,20 +21,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from gateway.corrections.lists import Corrections
 from gateway.detection import EntityType, group_of, resolve_overlaps
-from gateway.detection.engines import Finder
+from gateway.detection.engines import NAMES, Finder
 from gateway.detection.memory import Memory, Recall
 from gateway.detection.normalized_text import cover
-from gateway.errors import Forbidden, Unavailable
-from gateway.models import Action, Entity, PrivacyMode, Transformation
+from gateway.errors import Forbidden
+from gateway.models import CORRECTION, Action, Entity, PrivacyMode, Transformation
 from gateway.placeholders import Placeholders, urls_with_placeholders
 from gateway.policy.model import Policy
 from gateway.policy.rules import Rule
+from gateway.protection.applied_corrections import Applied, applied, counted_as
 from gateway.protection.blocks import Block, BlockFindings, TextPlace, hidden_earlier, with_full_names
+from gateway.protection.corrections import Allowing, Stretches
 from gateway.protection.known_values import KnownValues, TextForms, united
+from gateway.protection.literal_escapes import escape_literals
 from gateway.protection.operators import apply_action
 from gateway.protection.protocol_names import as_declared
-from gateway.protection.reasons import LITERAL
 from gateway.protection.split_values import labelled_by_previous, values_across
 from gateway.text.fields import MessageField, Replace, Span, Spans, TextField
 from gateway.text.token_estimate import estimate
@@ -45,7 +49,9 @@ class Protected:
 
     `hidden` and `kept` together are all findings, with offsets in their own texts. `urls` are the URLs of the protected
     texts that hold placeholders. `tokens` estimates the size of the source and of the protected texts. `values` are
-    the hidden values as they were spelled, each once, in the order of their last occurrence.
+    the hidden values as they were spelled, each once, in the order of their last occurrence. `applied` are the caller's
+    corrections that had an effect, if there are any corrections; `own_types` are types of denied values that neither
+    detection nor the policy knows.
     """
 
     hidden: list[Span] = field(default_factory=list)
@@ -54,10 +60,12 @@ class Protected:
     urls: frozenset[str] = field(default=frozenset(), repr=False)
     tokens: tuple[int, int] = (0, 0)
     values: dict[str, None] = field(default_factory=dict, repr=False)
+    applied: Applied | None = None
+    own_types: frozenset[str] = frozenset()
 
     def counts(self) -> dict[str, int]:
         """Hidden findings by entity type."""
-        return dict(sorted(Counter(span.type for span in self.hidden).items()))
+        return dict(sorted(Counter(counted_as(span.type, self.own_types) for span in self.hidden).items()))
 
     def actions(self) -> dict[str, int]:
         """Hidden findings by action."""
@@ -93,18 +101,23 @@ class Protector:
         block: bool = True,
         own: Placeholders | None = None,
         remember_for: str | None = None,
+        corrections: Corrections | None = None,
     ) -> list[BlockFindings]:
         """Finds what the policy hides in each block. Changes nothing.
 
         Placeholders minted by the session `own` are skipped; any other is searched like the text around it. Blocks that
-        the caller `remember_for` sent before are not searched again; without it, nothing is remembered.
+        the caller `remember_for` sent before are not searched again; without it, nothing is remembered. `corrections`
+        are those of the caller.
 
         Raises Forbidden (`blocked_by_policy`) where the policy blocks a type that was found, unless `block` is false.
         """
         recall = None if remember_for is None else Recall(self._memory, remember_for)
         forms = TextForms()
-        known, waiting = KnownValues(forms=forms), list[tuple[Block, BlockFindings]]()
+        allowing = Allowing(corrections, policy, mode, self.types) if corrections is not None else None
+        known, waiting = KnownValues(forms=forms, allowing=allowing), list[tuple[Block, BlockFindings]]()
         chain = f"{policy.hash}\n{mode}\n{self._finder.version}".encode()
+        if corrections is not None:
+            chain += corrections.digest
         searched: list[tuple[Block, BlockFindings]] = []
         earlier: Mapping[TextPlace, Spans] = {}
         before = ""
@@ -120,13 +133,15 @@ class Protector:
                 for each, its in waiting:
                     known.add(each.texts, its.spans)
                 waiting.clear()
-                found, recognized = self._search(before, current, policy, mode, known, recall)
+                found, recognized = self._search(before, current, policy, mode, known, recall, allowing)
                 found.encoded = forms.encoded(texts, search=False)
                 if searched:
                     revealed = with_full_names(texts, recognized, found.spans)
                     new = known.new(texts, revealed, current.places)
                     # Metadata are not part of the conversation, may differ in every turn, and are rarely encoded in it.
-                    found.earlier = hidden_earlier(new, searched, earlier, forms, decode=current.is_message)
+                    found.earlier = hidden_earlier(
+                        new, searched, earlier, forms, decode=current.is_message, clear=found.clear_earlier
+                    )
                 if recall is not None:
                     recall.put(chain, found, found.count())
             earlier = found.earlier
@@ -137,9 +152,12 @@ class Protector:
         result = _as_sent(blocks, [found for _, found in searched], earlier)
         blocked = sorted({s.type for f in result for spans in f.spans for s in spans if s.action is Action.BLOCK})
         if blocked and block:
+            unknown = self.own_types(policy, corrections)
+            blocked = sorted({counted_as(type, unknown) for type in blocked})
             message = f"The policy `{policy.id}` does not let {', '.join(blocked)} leave."
             error = Forbidden(message, code="blocked_by_policy")
-            error.hidden = [span.entity() for found in result for spans in found.spans for span in spans]
+            hidden = (span.entity() for found in result for spans in found.spans for span in spans)
+            error.hidden = [each._replace(type=counted_as(each.type, unknown)) for each in hidden]
             error.kept = [entity for found in result for entity in found.kept]
             raise error
         return result
@@ -152,15 +170,18 @@ class Protector:
         placeholders: Placeholders,
         *,
         remember_for: str | None = None,
+        corrections: Corrections | None = None,
     ) -> Protected:
         """Protects every field in place.
 
         The offsets of a transformation refer to the text of its field.
         """
-        found = self.find(blocks, policy, mode, own=placeholders, remember_for=remember_for)
-        found = _escape_literals(blocks, found, placeholders)
+        found = self.find(blocks, policy, mode, own=placeholders, remember_for=remember_for, corrections=corrections)
+        had_effect = applied(corrections, blocks, found) if corrections is not None else None
+        found = escape_literals(blocks, found, placeholders)
         size = sum(each.tokens for each in found)
-        done = Protected(tokens=(size, size))
+        own_types = self.own_types(policy, corrections)
+        done = Protected(tokens=(size, size), applied=had_effect, own_types=own_types)
         replacer = _replacer(policy, mode, placeholders, self.types, self._hash_key, done)
         for index, (block, result) in enumerate(zip(blocks, found, strict=True)):
             placeholders.enter(index)
@@ -179,8 +200,21 @@ class Protector:
                 result.is_prose = is_plain and not any(urls)
         return done
 
+    def own_types(self, policy: Policy, corrections: Corrections | None) -> frozenset[str]:
+        """Returns the types of denied values that neither detection nor the policy knows."""
+        if corrections is None:
+            return frozenset()
+        return corrections.denied_types.difference(self.types, NAMES, policy.own_types)
+
     def _search(
-        self, before: str, block: Block, policy: Policy, mode: PrivacyMode, known: KnownValues, recall: Recall | None
+        self,
+        before: str,
+        block: Block,
+        policy: Policy,
+        mode: PrivacyMode,
+        known: KnownValues,
+        recall: Recall | None,
+        allowing: Allowing | None,
     ) -> tuple[BlockFindings, Sequence[Spans]]:
         """Returns what is hidden in a block, and the spans that were recognized in it, without repeated values.
 
@@ -191,10 +225,14 @@ class Protector:
 
         def find(text: str) -> Spans:
             (entities,) = self._finder.detect_all([text], recall)
-            return self._hidden(text, entities, policy, mode, [])
+            return self._hidden(text, entities, policy, mode, [], allowing, [])
 
         detected = zip(texts, self._finder.detect_all(texts, recall), strict=True)
-        hidden = [self._hidden(text, entities, policy, mode, kept) for text, entities in detected]
+        clear: list[Stretches] = [[] for _ in texts]
+        hidden = [
+            self._hidden(text, entities, policy, mode, kept, allowing, clear[number])
+            for number, (text, entities) in enumerate(detected)
+        ]
         for number, (previous, text) in enumerate(pairwise((before, *texts))):
             if pieces := labelled_by_previous(previous, text, find, goes_on=number in continuations):
                 hidden[number] = united((*hidden[number], *pieces))
@@ -203,33 +241,60 @@ class Protector:
         # Apart: later blocks learn the final spans of this block, whether they come from the memory or not.
         known = known.extended(texts, hidden)
         spans = tuple(
-            known.with_unsure(text, each).repeats(text, each, is_compound=number in block.compounds, place=place)
+            known.with_unsure(text, each).repeats(
+                text, each, is_compound=number in block.compounds, place=place, clear=clear[number]
+            )
             for number, (text, each, place) in enumerate(zip(texts, hidden, block.places, strict=True))
         )
-        return BlockFindings(spans, tuple(kept), sum(map(estimate, texts))), hidden
+        found = BlockFindings(spans, tuple(kept), sum(map(estimate, texts)))
+        if allowing is not None:
+            found.clear = {number: stretches for number, stretches in enumerate(clear) if stretches}
+        return found, hidden
 
     def _hidden(
-        self, text: str, detected: Iterable[Entity], policy: Policy, mode: PrivacyMode, kept: list[Entity]
+        self,
+        text: str,
+        detected: Iterable[Entity],
+        policy: Policy,
+        mode: PrivacyMode,
+        kept: list[Entity],
+        allowing: Allowing | None,
+        clear: Stretches,
     ) -> Spans:
+        """Returns what is hidden in a text. `clear` gets what the caller's corrections leave in clear."""
         candidates: list[Entity] = []
         rules: dict[str, Rule] = {}
-        for entity in (*detected, *policy.find(text)):
+        denied = allowing.find(text) if allowing is not None else ()
+        for entity in (*detected, *policy.find(text), *denied):
             rule = rules.get(entity.type)
             if rule is None:
                 rule = rules[entity.type] = _rule_for(entity.type, self.types, policy, mode)
-            allowed = policy.allows(entity.type, text[entity.start : entity.end])
-            if rule.action is Action.KEEP or entity.score < rule.min_score or allowed:
+            value = text[entity.start : entity.end]
+            if entity.recognizer == CORRECTION:
+                candidates.append(entity)
+            elif rule.action is Action.KEEP or entity.score < rule.min_score or policy.allows(entity.type, value):
                 kept.append(entity)
+            elif allowing is not None and allowing.allows(entity, value):
+                kept.append(entity)
+                clear.append((entity.start, entity.end))
             else:
                 candidates.append(entity)
+        if allowing is not None and clear:
+            candidates = allowing.outside(candidates, clear, kept)
 
         def weight(entity: Entity) -> int:
             return policy.weight_of(entity.type, group_of(entity.type, self.types), mode)
 
         return tuple(
-            Span(found.start, found.end, found.type, rules[found.type].action, found.score, found.recognizer)
+            Span(found.start, found.end, found.type, _action(found, rules), found.score, found.recognizer)
             for found in resolve_overlaps(candidates, weight)
         )
+
+
+def _action(found: Entity, rules: Mapping[str, Rule]) -> Action:
+    """Returns the action for a finding that is hidden: what a caller denies is, whatever the rule of its type."""
+    action = rules[found.type].action
+    return Action.PLACEHOLDER if action is Action.KEEP else action
 
 
 def _as_sent(
@@ -298,44 +363,3 @@ def _replacer(
 
 def _rule_for(type: str, types: Mapping[str, EntityType], policy: Policy, mode: PrivacyMode) -> Rule:
     return policy.rule_for(type, group_of(type, types), mode)
-
-
-def _escape_literals(
-    blocks: Sequence[Sequence[MessageField]], found: list[BlockFindings], placeholders: Placeholders
-) -> list[BlockFindings]:
-    """Applies rule 4 of this module. Placeholders that a native session had before belong to its owner and stay."""
-    before = {entry.placeholder for entry in placeholders.entries()}
-    texts = [[text for each in block for text in each.texts] for block in blocks]
-    # No placeholder contains so many line breaks, so one search shows that no text contains any.
-    whole = "\n\n\n".join(text for block in texts for text in block)
-    for _ in range(8):
-        minted: dict[str, int] = {}
-        for index, (block, result) in enumerate(zip(texts, found, strict=True)):
-            placeholders.enter(index)
-            for text, spans in zip(block, result.spans, strict=True):
-                for span in spans:
-                    if span.action is Action.PLACEHOLDER:
-                        minted.setdefault(placeholders.mint(span.type, text[span.start : span.end]), index)
-        if not minted or not placeholders.any_in(whole):
-            return found
-        taken: set[str] = set()
-        escaped: list[BlockFindings] = []
-        for index, (block, result) in enumerate(zip(texts, found, strict=True)):
-            all_spans = list(result.spans)
-            for position, text in enumerate(block):
-                for hit in placeholders.find(text):
-                    owner = minted.get(hit.placeholder)
-                    if owner is None or hit.placeholder in before:
-                        continue
-                    if any(s.start <= hit.start and hit.end <= s.end for s in all_spans[position]):
-                        continue
-                    if owner >= index:
-                        taken.add(hit.placeholder)
-                    literal = Span(hit.start, hit.end, "PLACEHOLDER", Action.PLACEHOLDER, 1.0, LITERAL)
-                    all_spans[position] = united((*all_spans[position], literal))
-            escaped.append(dataclasses.replace(result, spans=tuple(all_spans), is_prose=False))
-        if not taken:
-            return escaped
-        for placeholder in sorted(taken):
-            placeholders.reissue(placeholder)
-    raise Unavailable("The text holds too many look-alikes of placeholders.", code="detection_failed")

@@ -11,13 +11,13 @@ from typing import Literal
 from gateway.detection import EntityType, builtin_detector, group_of
 from gateway.detection.recognizer import PatternRecognizer
 from gateway.detection.recognizers.government_numbers import LABEL_SCORES, RECOGNIZERS, proven_types
-from gateway.models import NAME_MODEL, OWN_RECOGNIZER, Action, Entity, PrivacyMode
+from gateway.models import CORRECTION, NAME_MODEL, OWN_RECOGNIZER, Action, Entity, PrivacyMode
 from gateway.policy.model import Policy
 from gateway.protection.spreading import SURE
 from gateway.text.fields import Span
 
-LITERAL, CORRECTION = "literal", "correction"
-"""Recognizers of look-alikes of placeholders, and of what the caller wants hidden."""
+LITERAL = "literal"
+"""The recognizer of look-alikes of placeholders."""
 _HIGH = 0.9
 _CHECKED = 1.0
 _MODELS = frozenset({NAME_MODEL, "onnx"})
@@ -70,8 +70,10 @@ _SENTENCES: Mapping[str, str] = {
     "correction": "The caller's corrections hide it.",
 }
 
-type Kept = Literal["rule", "min_score", "allow_list"]
-"""Why a finding was left in clear: the rule of its type keeps it, its score is too low, or the policy allows it."""
+type Kept = Literal["rule", "min_score", "allow_list", "correction"]
+"""Why a finding was left in clear: the rule of its type keeps it, its score is too low, the policy allows it, or the
+caller's corrections do.
+"""
 
 
 def reason_of(found: Span | Entity) -> Reason:
@@ -124,13 +126,15 @@ def why_kept(found: Entity, value: str, policy: Policy, types: Mapping[str, Enti
     rule = policy.rule_for(found.type, group_of(found.type, types), mode)
     if policy.allows(found.type, value):
         return "allow_list"
-    return "rule" if rule.action is Action.KEEP else "min_score"
+    if rule.action is Action.KEEP:
+        return "rule"
+    return "min_score" if found.score < rule.min_score else "correction"
 
 
 def settings_that_keep(found: Entity, why: Kept) -> tuple[str, ...]:
     """Returns what would hide a finding that was left in clear."""
-    if why == "allow_list":
-        return ("allow",)
+    if why in {"allow_list", "correction"}:
+        return ("allow" if why == "allow_list" else "svc_allow",)
     rule = f"rules.{found.type}"
     return (f"{rule}.min_score" if why == "min_score" else rule, "svc_deny")
 

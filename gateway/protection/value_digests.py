@@ -2,7 +2,7 @@
 
 import hmac
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from unicodedata import normalize
 
 from cryptography.hazmat.primitives.hashes import SHA256
@@ -38,6 +38,12 @@ class ValueDigests:
     def digest(self, value: str) -> bytes:
         """Returns the digest of a value, the same in every spelling that `folded` makes the same."""
         return self._digest(b"value\0" + folded(value).encode())
+
+    def of_all(self, owner: str, kind: str, values: Iterable[Iterable[str]]) -> str:
+        """Returns one digest, in hex, of the corrections of a kind that had an effect on a request of `owner`."""
+        members = [owner, kind, *(member for value in values for member in value)]
+        parts = (member.encode() for member in members)
+        return self._digest(b"corrections\0" + b"".join(len(part).to_bytes(4) + part for part in parts)).hex()
 
     def sought(self, value: str) -> SoughtValue:
         """Returns what finds the receipts of a value."""

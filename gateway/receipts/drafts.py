@@ -30,6 +30,7 @@ RISK_LEVELS = frozenset(level.value for level in RiskLevel)
 ACTIONS = frozenset(action.value for action in Action)
 GUARD_ACTIONS = frozenset({"pass", "flag", "redact", "replace"})
 GUARD_KINDS = frozenset(GuardDocument.model_fields)
+CORRECTIONS = frozenset({"allow", "deny"})
 LARGEST = 2**53 - 1
 _MOST_TOKENS = 10**9
 
@@ -38,6 +39,7 @@ _POLICY_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _OPERATOR = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+_-]{0,127}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+_DIGEST = re.compile(r"[0-9a-f]{32}")
 _CODE = re.compile(r"[a-z][a-z_]{0,63}")
 _TYPE = re.compile(r"[A-Z0-9_]{1,64}")
 # The members that say who asked whom, each only where it is known.
@@ -57,7 +59,7 @@ class ReceiptDraft:
     `protected_digest` is SHA-256 in hex over the forwarded bytes. `tokens_input` and `tokens_external` estimate the
     source and the text that may leave. `amends` names the request that an operator edited; the digest is then of the
     edit. `operator` is the name of that operator's token in the settings. `parties` says who asked whom: the members of
-    `PARTIES`.
+    `PARTIES`. `corrections` counts the caller's corrections by kind, with a keyed digest of those that had an effect.
     """
 
     request_id: str
@@ -75,6 +77,7 @@ class ReceiptDraft:
     amends: str | None = None
     parties: Mapping[str, str] = field(default_factory=dict)
     operator: str | None = None
+    corrections: Mapping[str, Mapping[str, int | str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _match(_REQUEST_ID, self.request_id, "request_id")
@@ -102,6 +105,7 @@ class ReceiptDraft:
             _match(PARTIES[name], value, name)
         if self.operator is not None:
             _match(_OPERATOR, self.operator, "operator")
+        _check_corrections(self.corrections)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +165,18 @@ def parties(**known: str) -> dict[str, str]:
 def is_request_id(text: str) -> bool:
     """Tells whether the text has the form of a request id."""
     return _REQUEST_ID.fullmatch(text) is not None
+
+
+def _check_corrections(corrections: Mapping[str, Mapping[str, int | str]]) -> None:
+    for kind, members in corrections.items():
+        _word(kind, CORRECTIONS, "corrections")
+        if members.keys() - {"digest"} != {"asked", "applied", "stored"}:
+            raise ValueError("corrections are not counts")
+        for name, value in members.items():
+            if name == "digest":
+                _match(_DIGEST, value, "corrections.digest")
+            else:
+                _number(value, "corrections")
 
 
 def _guard_counts(verdict: Mapping[str, Any]) -> dict[str, Any]:

@@ -99,7 +99,8 @@ class Receipt:
 def receipt_body(draft: ReceiptDraft) -> Body:
     """The members of a receipt that are not those of every record."""
     policy = draft.policy
-    optional = {"amends": draft.amends, "operator": draft.operator}
+    corrections = {kind: {**members} for kind, members in draft.corrections.items()}
+    optional = {"amends": draft.amends, "operator": draft.operator, "corrections": corrections}
     return {
         "operation": draft.operation,
         "policy": {"id": policy.id, "version": policy.version, "hash": policy.hash},

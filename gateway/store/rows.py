@@ -76,6 +76,32 @@ class SealedRow(NamedTuple):
     sealed: bytes
 
 
+class CorrectionRow(NamedTuple):
+    """A value that callers have left in clear or hidden. `owner` is a key's id, empty for everyone.
+
+    `content` is a keyed digest or a sealed value; `created_at` is RFC 3339 in UTC.
+    """
+
+    correction_id: str
+    owner: str
+    kind: str
+    type: str
+    created_at: str
+    content: bytes
+
+
+class CorrectionsHead(NamedTuple):
+    """Checks the rows of corrections: the wrapped key, and a MAC over all of them.
+
+    `revision` counts changes. `previous` is the key wrapped under an installation key that is being replaced.
+    """
+
+    revision: int = 0
+    wrapped: bytes | None = None
+    previous: bytes | None = None
+    mac: bytes | None = None
+
+
 class PolicyRow(NamedTuple):
     """A policy document as JSON, with the members that make it unique."""
 

@@ -35,7 +35,8 @@ class Conversation:
     which is in the first of them. Without a user's text, the opening is the seed. `continues` names an earlier answer
     whose texts are not sent again, `replays` says that its client sends them all again if that answer is unknown, and
     `resumable` that this answer may be continued so. `only_reads` says that it is the read of a stored answer, which
-    has no body. `files` are the kinds of content that is no text.
+    has no body. `files` are the kinds of content that is no text. `allow` and `deny` are the caller's corrections as
+    they were sent, unchecked.
     """
 
     body: Body
@@ -48,6 +49,8 @@ class Conversation:
     files: set[str] = field(default_factory=set)
     task: str | None = None
     policy_id: str | None = None
+    allow: Any = field(default=None, repr=False)
+    deny: Any = field(default=None, repr=False)
     mode: PrivacyMode | None = None
     framing: Framing = "sse"
     continues: str = ""

@@ -13,7 +13,7 @@ from gateway.text.answers import AnswerText
 from gateway.wires.answer_reading import answer_strings
 from gateway.wires.base import Body, Conversation, Wire
 from gateway.wires.openai_reading import OpenAIReader
-from gateway.wires.reading import opening_of, unknown_keys
+from gateway.wires.reading import opening_of, take_corrections, unknown_keys
 
 # The beginnings of images, audio, video, documents and archives in base64: PNG, JPEG, GIF, RIFF, TIFF, ISO media,
 # Matroska, Ogg, ID3, FLAC, PDF, OLE, ZIP, gzip, 7z.
@@ -44,7 +44,9 @@ class OtherJson(Wire):
         return path.removeprefix("/")
 
     def read(self, body: Body, path: str = "") -> Conversation:
-        conversation = Conversation(body, "", False, seed=opening_of(body))
+        conversation = Conversation(body, "", False)
+        take_corrections(conversation)
+        conversation.seed = opening_of(body)
         reader = OpenAIReader(conversation.files)
         fields = [field for key, value in body.items() for field in reader.fields(body, key, value)]
         texts = [field for field in fields if _FILE.match(field.protected()[0]) is None]

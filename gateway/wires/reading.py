@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Set
 from typing import Any, TypeGuard
 
+from gateway.corrections.given import ALLOW, DENY
 from gateway.detection.data_files import word_lists
 from gateway.errors import BadRequest, Unprocessable
 from gateway.http.strict_json import Json, is_json
@@ -27,7 +28,8 @@ SCHEMA_KEYS = word_lists(__file__)["schema"]
 _MODEL = re.compile(r"[\w@][\w.:/@+-]{0,255}\Z", re.ASCII)
 # The model in the path of a call to Azure.
 _DEPLOYMENT = re.compile(r"/deployments/([\w.-]+)/", re.ASCII)
-_EXTENSIONS = ("svc_task", "svc_policy", "svc_privacy_mode")
+_TEXTS = ("svc_task", "svc_policy", "svc_privacy_mode")
+_EXTENSIONS = (*_TEXTS, ALLOW, DENY)
 # Field names of native calls, which no wire has, and their equivalents.
 _NATIVE = {"policy": "svc_policy", "policy_id": "svc_policy", "privacy_mode": "svc_privacy_mode"}
 _DATA_URI = re.compile(r"\s*data:[^,\s]*[;,]", re.IGNORECASE)
@@ -46,7 +48,8 @@ def begun(body: Body, path: str = "", *, can_stream: bool = True) -> Conversatio
 def take_own(conversation: Conversation) -> None:
     """Moves the `svc_` fields out of the request's body. Raises Unprocessable for unknown and for native ones."""
     body = conversation.body
-    given = {name: _optional_text(body, name) for name in _EXTENSIONS if name in body}
+    take_corrections(conversation)
+    given = {name: _optional_text(body, name) for name in _TEXTS if name in body}
     for name in given:
         del body[name]
     if any(name.lower().startswith("svc_") for name in body):
@@ -62,6 +65,11 @@ def take_own(conversation: Conversation) -> None:
         except ValueError:
             message = "`svc_privacy_mode` must be one of: standard, strict."
             raise Unprocessable(message, param="svc_privacy_mode") from None
+
+
+def take_corrections(conversation: Conversation) -> None:
+    """Moves the caller's corrections out of the request's body. Whether they hold depends on the caller."""
+    conversation.allow, conversation.deny = conversation.body.pop(ALLOW, None), conversation.body.pop(DENY, None)
 
 
 def _optional_text(body: Body, name: str) -> str | None:

@@ -3,15 +3,22 @@
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.json_schema import SkipJsonSchema
 
 from gateway.api.schemas.parts import (
+    SVC_ALLOW,
+    SVC_DENY,
+    CorrectionsReply,
     Count,
     GuardReply,
     PolicyRefReply,
     Reply,
     RequestId,
     RouteReply,
+    SvcAllow,
+    SvcDeny,
     Task,
+    absent,
     add_example,
     omit_default,
 )
@@ -59,6 +66,8 @@ class ChatRequest(_Open):
     svc_policy: Annotated[str, Field(min_length=1)] | None = None
     """Policy id, like `policy_id` of other operations. Not forwarded. Default: `default_policy`."""
     svc_privacy_mode: PrivacyMode | None = Field(None, description="Like `privacy_mode` in protect. Not forwarded.")
+    svc_allow: SvcAllow | None = Field(None, description=f"{SVC_ALLOW} Not forwarded.")
+    svc_deny: SvcDeny | None = Field(None, description=f"{SVC_DENY} Not forwarded.")
 
 
 class AnswerMessage(_Open):
@@ -92,6 +101,7 @@ class NoteReply(Reply):
     route: RouteReply
     guard: GuardReply | None
     policy: PolicyRefReply
+    corrections: CorrectionsReply | SkipJsonSchema[None] = absent("If any were asked for or had an effect.")
 
 
 class ChatReply(_Open):

@@ -21,7 +21,7 @@ class ExplainedReply(EntityReply):
     reason: _Reason
     kept: Kept | None = Field(
         description="Null if it is hidden, else why it is left in clear: the rule of its type keeps it, its score is "
-        "below `min_score`, or the policy's allow list has the value."
+        "below `min_score`, or the policy's allow list or the caller's corrections have the value."
     )
     settings: list[str]
     """Settings that would change that: members of the policy such as `rules.PERSON`, or of a request (`svc_allow`)."""

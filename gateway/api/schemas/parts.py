@@ -3,10 +3,12 @@
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, GetJsonSchemaHandler
-from pydantic.json_schema import JsonSchemaValue
+from pydantic.json_schema import JsonSchemaValue, SkipJsonSchema
 
+from gateway.corrections.given import LONGEST, MOST
 from gateway.detection.data_files import read_toml
 from gateway.models import LONGEST_TASK, RiskLevel, RouteDecision
+from gateway.policy.document import TypeName
 
 
 def _without_surrogates(text: str) -> str:
@@ -85,6 +87,34 @@ class Page[T: BaseModel](Reply):
     total: Count = Field(description="Number of entries on all pages.")
     limit: Annotated[int, Field(ge=1, le=500)]
     offset: Count
+
+
+class DeniedValue(RequestBody):
+    """A value to hide."""
+
+    type: TypeName = Field(description="As which type: one that detection knows, or any other, such as `PROJECT`.")
+    value: Annotated[str, Field(min_length=1, max_length=LONGEST)]
+
+
+SvcAllow = Annotated[list[Annotated[str, Field(min_length=1, max_length=LONGEST)]], Field(max_length=MOST)]
+SvcDeny = Annotated[list[DeniedValue], Field(max_length=MOST)]
+SVC_ALLOW = "Values to leave in clear where the policy's `may_allow` permits it, never secrets (docs/corrections.md)."
+SVC_DENY = "Values to hide wherever they occur (docs/corrections.md)."
+
+
+class CorrectionCountsReply(Reply):
+    """How many corrections were asked for and had an effect. `stored` counts those of stored lists that had one."""
+
+    asked: Count
+    applied: Count
+    stored: Count
+
+
+class CorrectionsReply(Reply):
+    """The corrections of the request, without values. A kind is absent if there were none."""
+
+    allow: CorrectionCountsReply | SkipJsonSchema[None] = absent("Values left in clear.")
+    deny: CorrectionCountsReply | SkipJsonSchema[None] = absent("Values hidden.")
 
 
 class RiskReply(Reply):

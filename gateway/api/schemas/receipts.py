@@ -6,6 +6,7 @@ from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
 from gateway.api.schemas.parts import (
+    CorrectionCountsReply,
     Count,
     Counts,
     Digest,
@@ -100,6 +101,21 @@ class OutcomeReply(Reply):
     signature: Signature
 
 
+class ReceiptCorrectionReply(CorrectionCountsReply):
+    """The caller's corrections of a kind: how many, and which had an effect."""
+
+    digest: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")] | SkipJsonSchema[None] = absent(
+        "Keyed digest of the values that had an effect, if any had."
+    )
+
+
+class ReceiptCorrectionsReply(Reply):
+    """The corrections of a request, without values."""
+
+    allow: ReceiptCorrectionReply | SkipJsonSchema[None] = absent("Values left in clear.")
+    deny: ReceiptCorrectionReply | SkipJsonSchema[None] = absent("Values hidden.")
+
+
 class ReceiptReply(Reply):
     """Metadata of one request: numbers, type names and digests, but no text, placeholders or credentials."""
 
@@ -124,6 +140,9 @@ class ReceiptReply(Reply):
     risk_level: RiskLevel = Field(description="How much harm a leak of its text could do.")
     entity_counts: Counts = Field(description="Number of entities by type.")
     transformation_counts: dict[Action, Count] = Field(description="Number of entities by action.")
+    corrections: ReceiptCorrectionsReply | SkipJsonSchema[None] = absent(
+        "The caller's corrections, if any were asked for or had an effect."
+    )
     tokens: ReceiptTokensReply
     protected_digest: Digest = Field(description="SHA-256 of the bytes that were sent.")
     salt: Salt | SkipJsonSchema[None] = _for_operators(_SALT)

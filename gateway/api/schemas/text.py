@@ -7,6 +7,9 @@ from pydantic.json_schema import SkipJsonSchema
 
 from gateway.api.schemas.parts import (
     EXAMPLES,
+    SVC_ALLOW,
+    SVC_DENY,
+    CorrectionsReply,
     Count,
     Counts,
     GuardReply,
@@ -21,6 +24,8 @@ from gateway.api.schemas.parts import (
     RouteReply,
     SessionCredentials,
     SessionReply,
+    SvcAllow,
+    SvcDeny,
     Task,
     Text,
     Ttl,
@@ -29,6 +34,7 @@ from gateway.api.schemas.parts import (
     omit_default,
 )
 from gateway.api.schemas.receipts import ReceiptReply
+from gateway.exchange.operations import Question
 from gateway.models import Action, PrivacyMode
 
 _EITHER: dict[str, Any] = {"oneOf": [{"required": ["text"]}, {"required": ["content"]}]}
@@ -42,6 +48,13 @@ class AnalyzeRequest(RequestBody):
     """Id of a policy, built-in or custom. Default: `default_policy`."""
     privacy_mode: PrivacyMode | None = None
     """`strict` also hides text that is only probably private. Default: `standard`."""
+    svc_allow: SvcAllow | None = Field(None, description=SVC_ALLOW)
+    svc_deny: SvcDeny | None = Field(None, description=SVC_DENY)
+
+    def question(self) -> Question:
+        """Returns what is asked."""
+        deny = None if self.svc_deny is None else [each.model_dump() for each in self.svc_deny]
+        return Question(self.text, self.task, self.policy_id, self.privacy_mode, self.svc_allow, deny)
 
 
 class ProtectRequest(AnalyzeRequest):
@@ -112,6 +125,7 @@ class AnalyzeReply(Reply):
     """Kinds of task that the request seems to ask for: `summarise`, `legal`, …"""
     warnings: list[NoticeReply]
     policy: PolicyRefReply
+    corrections: CorrectionsReply | SkipJsonSchema[None] = absent("If any were asked for or had an effect.")
 
 
 class TransformationReply(Reply):

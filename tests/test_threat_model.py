@@ -14,6 +14,7 @@ ADVERSARIES = [
     "Somebody with the stolen database",
     "Somebody with a stolen backup",
     "A malicious client",
+    "A malicious library in a client",
     "A malicious or injected upstream",
     "A network attacker",
     "A tampering insider",

@@ -152,3 +152,18 @@ async def test_nothing_is_read_while_there_are_no_lists(store: Store, monkeypatc
     assert kept.of("key_anna") == ()
     monkeypatch.setattr(store, "read_now", None)
     assert kept.of("key_anna") == ()
+
+
+async def test_all_lists_together_can_be_put_back(store: Store, kept: StoredCorrections) -> None:
+    """Nothing outside the database says which lists are the newest."""
+    await kept.add("key_anna", "allow", ["Anna"])
+    head, rows = await store.read(lambda stored: (stored.corrections.head(), stored.corrections.all()))
+    await kept.remove("key_anna", "allow", ["Anna"])
+    assert told(kept, "key_anna", "PERSON", "Anna") == (False, 0)
+
+    def put_back(stored: Repositories) -> None:
+        stored.corrections.add(rows)
+        stored.corrections.set_head(head)
+
+    await store.write(put_back)
+    assert told(kept, "key_anna", "PERSON", "Anna") == (True, 0)

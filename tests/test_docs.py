@@ -2,12 +2,14 @@
 
 import ast
 import re
+import shlex
 from importlib.metadata import PathDistribution
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import run_proxy
 from gateway import errors
 from gateway.config.unprotected_hosts import read_unprotected_hosts
 from scripts import entities_reference, errors_reference, licences
@@ -99,6 +101,25 @@ def test_every_make_target_that_is_written_of_exists() -> None:
     }
     assert {"run", "test", "setup"} <= targets
     assert named <= targets
+
+
+def documented_commands() -> list[tuple[str, str]]:
+    """The commands of the gateway in the examples of all pages, without what is for the shell."""
+    found = set()
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8").replace("\\\n", " ")
+        blocks = re.findall(r"```sh\n(.*?)```|^( {4}.*?)$", text, re.DOTALL | re.MULTILINE)
+        lines = "\n".join(map("".join, blocks))
+        commands = re.findall(r"(?<!`)run_proxy\.py ([a-z]+(?=\s|$)[^|<>&;)\n]*)", lines, re.MULTILINE)
+        found |= {(page.name, command.strip()) for command in commands}
+    return sorted(found)
+
+
+@pytest.mark.parametrize(("page", "command"), documented_commands())
+def test_every_command_that_is_written_of_is_understood(page: str, command: str) -> None:
+    """A reader copies it, with options that exist."""
+    words = shlex.split(command, comments=True)
+    assert run_proxy._parser(words[0]).parse_args(words) is not None
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ from gateway.cli.store_commands import open_kept_store
 from gateway.config.installation_key import FILE as INSTALLATION_KEY
 from gateway.config.installation_key import installation_key, rotate_installation_key
 from gateway.config.settings import Settings
-from gateway.corrections.given import check_type, check_value
+from gateway.corrections.given import check_type, check_visible
 from gateway.corrections.stored import EVERYONE, MOST_ENTRIES, POLL_SECONDS, Kind, StoredCorrections
 from gateway.errors import BadRequest, NotFound, Unavailable
 from gateway.store import Store, store_exists
@@ -154,7 +154,7 @@ def _values(file: str) -> list[str]:
     lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     if not 0 < len(lines) <= MOST_ENTRIES:
         raise BadRequest(f"Give from 1 to {MOST_ENTRIES} values, one on each line.", param="file")
-    return [check_value(line, f"line {number}") for number, line in lines]
+    return [check_visible(line, f"line {number}") for number, line in lines]
 
 
 async def _check_owner(store: Store, owner: str) -> None:

@@ -46,21 +46,20 @@ def read_given(allow: Any, deny: Any) -> Given:
     if allow is None and deny is None:
         return NONE
     denied = tuple(_denied(_listed(deny, DENY, "objects with `type` and `value`")))
-    hidden = {plain(each.value) for each in denied}
-    allowed = []
-    for index, value in enumerate(_listed(allow, ALLOW, "strings")):
-        checked = check_value(value, f"{ALLOW}.{index}")
-        if plain(checked) in hidden:
-            raise _refused(f"{ALLOW}.{index}", "is also in `svc_deny`; remove one of the two")
-        allowed.append(checked)
-    return Given(tuple(allowed), denied)
+    values = enumerate(_listed(allow, ALLOW, "strings"))
+    return Given(tuple(check_value(value, f"{ALLOW}.{index}") for index, value in values), denied)
 
 
 def check_value(value: object, where: str) -> str:
     """Returns a value to allow or to deny. Raises Unprocessable, with its place."""
     if not isinstance(value, str) or not 0 < len(value) <= LONGEST or _SURROGATE.search(value):
         raise _refused(where, f"must be a text of 1 to {LONGEST} characters")
-    if not spellings(value):
+    return value
+
+
+def check_visible(value: str, where: str) -> str:
+    """Returns a value to keep. Raises Unprocessable for one that could never be found."""
+    if not spellings(check_value(value, where)):
         raise _refused(where, "has no visible characters; remove it")
     return value
 

@@ -10,6 +10,7 @@ from unicodedata import normalize
 from gateway.corrections.given import Denied, Given
 from gateway.models import CORRECTION, Entity
 from gateway.policy.document import DenyDocument
+from gateway.policy.lists import spellings
 from gateway.policy.matching import Matcher
 
 
@@ -17,7 +18,9 @@ def matcher_of(denied: Iterable[Denied]) -> Matcher | None:
     """Returns what finds denied values: whole words in any case, as the deny list of a policy."""
     terms: dict[str, list[str]] = {}
     for type, value in denied:
-        terms.setdefault(type, []).append(value)
+        # A value without visible characters is in no text.
+        if spellings(value):
+            terms.setdefault(type, []).append(value)
     documents = [DenyDocument(type=type, terms=values) for type, values in terms.items()]
     return Matcher(documents, (), CORRECTION) if documents else None
 

@@ -170,7 +170,7 @@ def is_request_id(text: str) -> bool:
 def _check_corrections(corrections: Mapping[str, Mapping[str, int | str]]) -> None:
     for kind, members in corrections.items():
         _word(kind, CORRECTIONS, "corrections")
-        if members.keys() - {"digest"} != {"asked", "applied", "stored"}:
+        if not isinstance(members, Mapping) or members.keys() - {"digest"} != {"asked", "applied", "stored"}:
             raise ValueError("corrections are not counts")
         for name, value in members.items():
             if name == "digest":

@@ -122,3 +122,17 @@ def test_altered_lists_are_reset(command: Command, data_dir: Path, monkeypatch: 
     assert (status, answer["error"]["code"]) == (1, "corrections_broken")
     assert command("allow", "reset") == (0, "All allow and deny lists are deleted.\n")
     assert command.json("allow", "list")[1]["total"] == 0
+
+
+def test_lists_are_part_of_a_backup(
+    command: Command, log_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installation_key(load_settings(data_dir=log_dir))
+    for kind in ("allow", "deny"):
+        give(monkeypatch, CANARY.encode())
+        assert command(kind, "add", "-", *(["--type", "EMAIL_ADDRESS"] if kind == "deny" else []))[0] == 0
+    assert command("backup", tmp_path / "gateway.tar")[0] == 0
+    assert b"canary" not in (tmp_path / "gateway.tar").read_bytes()
+    other = Command(tmp_path / "other" / "data", command._capsys)
+    assert other("restore", tmp_path / "gateway.tar")[0] == 0
+    assert told(other.data_dir, "key_any") == (True, 1)

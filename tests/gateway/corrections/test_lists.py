@@ -36,6 +36,7 @@ def test_denied_values_are_whole_words_in_any_case() -> None:
     ]
     assert own.denied_types == {"PROJECT", "PERSON"}
     assert matcher_of([]) is None
+    assert matcher_of([Denied("PROJECT", "\u200b ")]) is None
 
 
 def test_every_correction_changes_the_digest() -> None:

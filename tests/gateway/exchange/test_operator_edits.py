@@ -176,3 +176,13 @@ async def test_a_refused_edit_leaves_no_receipt(bench: Bench) -> None:
 async def test_an_edit_shows_no_text(bench: Bench) -> None:
     bench.exchange.body = bench.exchange.source = b"canary"
     assert "canary" not in repr(bench.exchange)
+
+
+async def test_an_edit_keeps_to_the_callers_corrections(container: Container) -> None:
+    """A value that was left in clear may stay, and one that was denied may not be put back."""
+    given = {"svc_allow": ["w.oxenfoord@acme.test"], "svc_deny": [{"type": "PROJECT", "value": "Blue Heron"}]}
+    bench = await bench_of(container, given, f"{TEXT} About Blue Heron.")
+    assert "w.oxenfoord@acme.test" in bench.text
+    assert await bench.admit(bench.saying(f"Shorter: {bench.text}"))
+    with pytest.raises(Forbidden):
+        await bench.admit(bench.saying(f"{bench.text} It is blue heron."))

@@ -90,6 +90,7 @@ PROJECT = {"type": "PROJECT", "value": "Blue Heron"}
         (["In 2024-05-04"], [], [{"type": "DATE_TIME", "value": "2024-05-04"}], ["In [DATE_TIME]"]),
         (["Blue Heron", "and", "Blue Heron"], ["Blue"], [PROJECT], ["[PROJECT]", "and", "[PROJECT]"]),
         (["To a@acme.test"], [], [{"type": "PROJECT", "value": "acme"}], ["To [EMAIL_ADDRESS]"]),
+        (["Blue Heron"], ["Blue Heron"], [PROJECT], ["[PROJECT]"]),
     ],
 )
 def test_corrections(

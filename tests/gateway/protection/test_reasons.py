@@ -144,6 +144,7 @@ def test_settings_that_would_change_a_finding() -> None:
         ({"allow": [{"values": ["Jane"]}]}, 0.9, "allow_list", ("allow",)),
         ({"rules": {"PERSON": {"action": "keep"}}}, 0.9, "rule", ("rules.PERSON", "svc_deny")),
         ({}, 0.1, "min_score", ("rules.PERSON.min_score", "svc_deny")),
+        ({}, 0.9, "correction", ("svc_allow",)),
     ],
 )
 def test_why_something_was_kept(members: dict[str, object], score: float, why: str, settings: tuple[str, ...]) -> None:

@@ -47,3 +47,18 @@ def test_the_last_values_count_where_there_are_too_many() -> None:
 def test_spellings_of_one_value_make_one_digest() -> None:
     assert DIGESTS.digests(["Anna Schmidt", "ANNA SCHMIDT"]) == [DIGESTS.digest("anna schmidt")]
     assert DIGESTS.digests([]) == []
+
+
+def test_one_digest_of_all_corrections_of_a_kind() -> None:
+    """Bound to owner, kind and the parts of each value; confirmed only with the key."""
+    digests = ValueDigests(b"k" * 32)
+    made = [
+        digests.of_all("key_anna", "allow", [("ab", "c")]),
+        digests.of_all("key_anna", "allow", [("a", "bc")]),
+        digests.of_all("key_anna", "deny", [("ab", "c")]),
+        digests.of_all("key_ben", "allow", [("ab", "c")]),
+        ValueDigests(b"o" * 32).of_all("key_anna", "allow", [("ab", "c")]),
+    ]
+    assert len(set(made)) == len(made)
+    assert all(len(each) == 32 for each in made)
+    assert made[0] == digests.of_all("key_anna", "allow", [("ab", "c")])

@@ -62,3 +62,21 @@ async def test_corrections_hold_with_a_key_and_are_never_sent(container: Contain
     with pytest.raises(Unprocessable) as refused:
         await sent(container, id, KEY, {"svc_allow": [MAIL, ["x"]]})
     assert refused.value.param == "svc_allow.1"
+
+
+@pytest.mark.parametrize("policy", ["default", "gdpr", "pci", "strict", "hipaa-safe-harbor"])
+async def test_the_guard_finds_nothing_in_what_the_caller_allowed(container: Container, policy: str) -> None:
+    """Though the answer says it, and it is a part of a value that is hidden."""
+    allowed = [MAIL, "Oxenfoord", "+49 170 7654321"]
+    text = f"My name is Wilhelmina Oxenfoord. Oxenfoord came. Mail {MAIL} or phone {allowed[2]}."
+    body = {"model": "m", "messages": [{"role": "user", "content": text}], "svc_policy": policy, "svc_allow": allowed}
+    wire = wire_of("chat-completions")
+    exchange = await protected_exchange(container, wire, body, KEY, Destination("m", Trust.LOCAL))
+    assert all(value in exchange.body.decode() for value in allowed)
+    assert b"Wilhelmina" not in exchange.body
+    said = f"{', '.join(allowed)}: {json.loads(exchange.body)['messages'][0]['content']}"
+    answer = {"choices": [{"index": 0, "message": {"role": "assistant", "content": said}}]}
+    restored = json.loads(await container.answers.close(exchange, 200, json.dumps(answer).encode()))
+    assert restored["choices"][0]["message"]["content"].startswith(", ".join(allowed))
+    assert exchange.verdict is not None
+    assert exchange.verdict.action == "pass"

@@ -5,7 +5,7 @@ leave the credentials out of the former and put them into the latter. mitmproxy'
 which is why the gateway speaks HTTP/1.1 only (`addons/options.py`).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from mitmproxy import http
 
@@ -26,6 +26,11 @@ class SealedHeaders(http.Headers):
         every = list(fields)
         super().__init__(_scrubbed(every))
         self._sealed = [(name, value) for name, value in every if name.lower() in CREDENTIAL_HEADERS]
+
+    @property
+    def sealed(self) -> Sequence[Field]:
+        """The credentials."""
+        return self._sealed
 
     def __bytes__(self) -> bytes:
         self.written = True

@@ -31,11 +31,13 @@ _GUARDED = {"flag": "flagged", "redact": "redacted", "replace": "withheld"}
 class Review:
     """Adds flows to the list and removes the oldest beyond `limit`.
 
-    `intercepts` tells whether the proxy may decrypt traffic to a host and port; other hosts are not shown.
+    `intercepts` tells whether the proxy may decrypt traffic to a host and port; other hosts are not shown. Streamed
+    answers are kept for the list, or if `keeps_answers` is set.
     """
 
-    def __init__(self, limit: int, intercepts: Callable[[str, int], bool]) -> None:
+    def __init__(self, limit: int, intercepts: Callable[[str, int], bool], *, keeps_answers: bool = False) -> None:
         self._limit = limit
+        self._keeps_answers = keeps_answers
         self._intercepts = intercepts
 
     @property
@@ -43,6 +45,11 @@ class Review:
         """mitmweb's list, or None without mitmweb."""
         view: View | None = ctx.master.addons.get("view")
         return view
+
+    @property
+    def keeps_answers(self) -> bool:
+        """Tells whether the flow of a streamed answer is to hold it."""
+        return self._keeps_answers or self.view is not None
 
     @property
     def may_hold(self) -> bool:

@@ -232,7 +232,7 @@ class Protect:
         if plan is not None and state.wire is not None and is_stream(flow, plan.framing):
             # This takes less than a tenth of a millisecond, since the plan is here already.
             restorer = AnswerStream(state.wire, plan, limit=self._limit)
-            state.stream = StreamedAnswer(restorer, state.secrets, keeps=self._review.view is not None)
+            state.stream = StreamedAnswer(restorer, state.secrets, keeps=self._review.keeps_answers)
             prepare_head(response, state.stream)
 
     @fail_closed

@@ -51,6 +51,8 @@ class RequestLog:
         self.metrics = Metrics()
         self.trusted = trusted
         self._shows_host = shows_host
+        self.watch: Callable[[http.HTTPFlow, FlowState, Line], None] | None = None
+        """Is called with each line about a request that was read."""
         # Callers of the proxy whose connection or last request had a gateway key.
         self.callers: WeakKeyDictionary[connection.Client, Caller] = WeakKeyDictionary()
         # When a connection without requests became a tunnel, or its first upstream was connected.
@@ -76,7 +78,7 @@ class RequestLog:
         status = response.status_code if response is not None else None
         if error is not None and state.stream is None:
             status = error.status
-        self._write(
+        line = self._write(
             {
                 "request_id": state.request_id,
                 **_of_caller(state.caller),
@@ -96,6 +98,8 @@ class RequestLog:
                 "ms": _stages(flow, state),
             }
         )
+        if self.watch is not None:
+            self.watch(flow, state, line)
 
     def refused(self, flow: http.HTTPFlow, error: GatewayError) -> None:
         """Logs a request or tunnel that was refused before it had a state."""
@@ -173,10 +177,11 @@ class RequestLog:
             }
         )
 
-    def _write(self, line: dict[str, Any]) -> None:
+    def _write(self, line: dict[str, Any]) -> Line:
         written = Line((name, value) for name, value in line.items() if value is not None)
         self.metrics.observe(written)
         _log.info("request %s", written, extra={"request": written})
+        return written
 
 
 def _of_caller(caller: Caller | None) -> dict[str, Any]:

@@ -41,6 +41,7 @@ from addons.reload import Listeners, Reload
 from addons.request_log import RequestLog
 from addons.unprotected_tunnels import UnprotectedTunnels
 from addons.upstream_faults import UpstreamTimeouts
+from addons.witness import Observer, Witness
 from gateway.auth.credentials import KeySearch
 from gateway.config.host_patterns import HostMatcher
 from gateway.config.listener_urls import url_of
@@ -57,7 +58,9 @@ from gateway.workers.memory import use_huge_pages
 _log = logging.getLogger(__name__)
 
 
-async def serve(loaded: Settings, end: socket.socket | None, load: Callable[[], Settings]) -> int:
+async def serve(
+    loaded: Settings, end: socket.socket | None, load: Callable[[], Settings], observer: Observer | None = None
+) -> int:
     """Serves until a stop signal, then until the calls under way have finished. A reload loads other settings.
 
     The gateway is at the other end of `end`, or in this process if that is None.
@@ -97,9 +100,12 @@ async def serve(loaded: Settings, end: socket.socket | None, load: Callable[[], 
             states = FlowStates()
             delivery = ResponseDelivery(states)
             delivery.install()
-            review = Review(settings.max_flows, intercepts)
+            keeps = observer is not None and observer.keeps_answers
+            review = Review(settings.max_flows, intercepts, keeps_answers=keeps)
             log.metrics.read("held_requests", "Requests that wait for an operator.", lambda: review.held)
             refusals = Refusals(states, review, gateway, log)
+            witness = Witness(observer, states, refusals.shape) if observer is not None else None
+            log.watch = witness.ended if witness is not None else None
             unprotected = UnprotectedTunnels(hosts_to_refuse(settings.unprotected_hosts), intercepts, log)
             outbound = OutboundProxying(settings.outbound_proxies, states, log, clients, unprotected.passes)
             outbound.install()
@@ -146,6 +152,7 @@ async def serve(loaded: Settings, end: socket.socket | None, load: Callable[[], 
                         UpstreamTimeouts(states),
                         delivery,
                         log,
+                        *([witness] if witness is not None else []),
                     ],
                     files,
                 )

@@ -1,6 +1,7 @@
 """Starts a gateway for one program: on free ports of loopback, with a store of its own in a temporary folder.
 
-It has the settings, the certificate authority, the installation key and the custom policies of the installation.
+It has the settings, the certificate authority, the installation key, the custom policies and the
+corrections of the installation.
 """
 
 import asyncio
@@ -10,7 +11,7 @@ import pickle
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,12 +23,15 @@ from gateway.auth.api_keys import KeyRing
 from gateway.cli.inspection.records import Event
 from gateway.config.installation_key import FILE as KEY_FILE
 from gateway.config.settings import Settings, SettingsError
+from gateway.errors import Unavailable
 from gateway.models import Scope
-from gateway.policy.storage import StoredPolicies
-from gateway.store import StoreError, open_read_only, open_store, store_exists
+from gateway.store import Repositories, StoreError, open_read_only, open_store, store_exists
+from gateway.store.rows import PolicyRow
 
 # It is in a package above this one, which knows mitmproxy.
 _PROGRAM = "import sys; sys.path[:] = {path}; from addons.inspected_gateway import main; main()"
+type Copy = Callable[[Repositories], None]
+
 _START_SECONDS, _STOP_SECONDS = 180.0, 30.0
 _CALLS_SECONDS = 3.0
 _LOG_LINES = 5
@@ -113,9 +117,9 @@ def private_gateway(
     """
     with TemporaryDirectory(prefix="privacy-gateway-inspect-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        documents, notes = _installed(settings, folder)
+        copy, notes = _installed(settings, folder)
         own = settings.model_copy(update=_changes(settings, folder, policy))
-        key = asyncio.run(_make_store(folder, documents))
+        key = asyncio.run(_make_store(folder, copy))
         gateway = PrivateGateway(own, keeps_answers=keeps_answers, take=take)
         try:
             yield gateway, key, notes
@@ -132,32 +136,49 @@ def _changes(settings: Settings, folder: Path, policy: str | None) -> dict[str, 
     return {**off, **ports, **files, "default_policy": policy or settings.default_policy}
 
 
-def _installed(settings: Settings, folder: Path) -> tuple[list[Mapping[str, Any]], list[str]]:
-    """Links the installation's key into `folder`. Returns the custom policies, and notes on what cannot be read."""
-    notes: list[str] = []
+def _installed(settings: Settings, folder: Path) -> tuple[Copy, list[str]]:
+    """Links the installation's key into `folder`. Returns what else applies, and notes on what cannot be read."""
     key = settings.data_dir.absolute() / KEY_FILE
-    if settings.installation_key is None and os.access(key, os.R_OK):
+    has_key = settings.installation_key is not None
+    if not has_key and os.access(key, os.R_OK):
         # Without it, placeholders differ from those of the installation.
         with suppress(OSError):
             (folder / KEY_FILE).symlink_to(key)
+            has_key = True
     if not store_exists(settings.data_dir):
-        return [], notes
+        return lambda _: None, []
     try:
         with open_read_only(settings.data_dir) as store:
-            rows = store.read(lambda stored: stored.policies.after(0))
-    except StoreError:
-        notes.append(f"the custom policies in {settings.data_dir} cannot be read, and do not apply")
-        return [], notes
-    return [document for document in (json.loads(text) for _, text in rows) if not document["builtin"]], notes
+            return store.read(lambda stored: _copy_of(stored, with_corrections=has_key)), []
+    except (StoreError, Unavailable):
+        lost = "its custom policies, and the values that were allowed and denied, do not apply"
+        return lambda _: None, [f"The store in {settings.data_dir} cannot be read: {lost}."]
 
 
-async def _make_store(folder: Path, documents: Sequence[Mapping[str, Any]]) -> str:
-    """Makes the store, with policies and one gateway key, whose secret it returns."""
+def _copy_of(stored: Repositories, *, with_corrections: bool) -> Copy:
+    """Returns what writes custom policies and, since they are sealed under the key, the corrections to a new store."""
+    documents = [(json.loads(text), text) for _, text in stored.policies.after(0)]
+    retired = stored.policies.retired()
+    head, corrections = stored.corrections.head(), stored.corrections.all()
+
+    def write(new: Repositories) -> None:
+        for each, text in documents:
+            if not each["builtin"]:
+                new.policies.add(PolicyRow(each["id"], each["version"], each["hash"], False, text))
+        for id, version in retired.items():
+            new.policies.retire(id, version)
+        if with_corrections and corrections:
+            new.corrections.set_head(head)
+            new.corrections.add(corrections)
+
+    return write
+
+
+async def _make_store(folder: Path, copy: Copy) -> str:
+    """Makes the store, with one gateway key, whose secret it returns."""
     with closing(open_store(folder)) as store:
-        policies, keys = StoredPolicies(store), KeyRing(store)
-        for document in documents:
-            await asyncio.to_thread(policies.save, document)
-        secret, _ = await keys.create("inspect", Scope.CLIENT)
+        await store.write(copy)
+        secret, _ = await KeyRing(store).create("inspect", Scope.CLIENT)
         return secret
 
 

@@ -17,6 +17,7 @@ from gateway.config.installation_key import installation_key
 from gateway.config.loading import load_settings
 from gateway.config.locations import BUILTIN_POLICIES
 from gateway.config.settings import Settings, SettingsError
+from gateway.corrections.stored import EVERYONE, StoredCorrections
 from gateway.models import Scope
 from gateway.policy.registry import PolicyRegistry
 from gateway.policy.storage import StoredPolicies
@@ -47,7 +48,11 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     installation_key(settings)
     with closing(open_store(settings.data_dir)) as store:
         registry = PolicyRegistry(BUILTIN_POLICIES, StoredPolicies(store))
-        asyncio.run(registry.create({"id": "acme", "title": "Acme", "extends": "default"}))
+        for id in ("acme", "retired"):
+            asyncio.run(registry.create({"id": id, "title": "Acme", "extends": "default"}))
+        StoredPolicies(store).retire("retired", 1)
+        corrections = StoredCorrections(store, installation_key(settings))
+        asyncio.run(corrections.add(EVERYONE, "allow", ["Bluebird"], "PERSON"))
     return settings
 
 
@@ -64,19 +69,20 @@ def run(monkeypatch: pytest.MonkeyPatch, settings: Settings, does: str, policy: 
             asyncio.run(keys.load())
             assert keys.authenticate(key).scope is Scope.CLIENT
             policies = [each.id for each in PolicyRegistry(BUILTIN_POLICIES, StoredPolicies(store)).list()]
-        own_key = installation_key(gateway.settings)
+            corrected = bool(StoredCorrections(store, installation_key(gateway.settings)).of("key_1"))
     assert not folder.exists()
-    return gateway, served, events, list(notes), policies, own_key
+    return gateway, served, events, list(notes), policies, corrected
 
 
 def test_it_has_what_the_installation_has(installed: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    gateway, served, events, notes, policies, key = run(monkeypatch, installed, READY, policy="acme")
+    gateway, served, events, notes, policies, corrected = run(monkeypatch, installed, READY, policy="acme")
     assert (served.gateway_port, served.proxy_port, served.default_policy) == (8001, 8002, "acme")
     own = gateway.settings
     assert (own.web, own.proxy_key, own.modes, own.certs_dir) == (False, False, (), installed.certs_dir)
     assert (gateway.ended_well, notes, "acme" in policies) == (True, [], True)
     assert [event["event"] for event in events] == ["ready", "end"]
-    assert key == installation_key(installed)
+    assert corrected
+    assert "retired" not in policies
 
 
 def test_without_an_installation_there_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

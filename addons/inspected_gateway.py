@@ -45,15 +45,17 @@ def main() -> None:
     except SettingsError as error:
         events({"event": "failed", "problems": error.problems})
     finally:
-        shutil.rmtree(settings.data_dir, ignore_errors=True)
+        # A parent that lives reads the log, and removes it.
+        if events.orphaned:
+            shutil.rmtree(settings.data_dir, ignore_errors=True)
 
 
 class Events:
-    """Writes events to a pipe. `served` tells whether one of them was `ready`."""
+    """Writes events to a pipe. `served` tells whether `ready` was one, `orphaned` whether the parent has ended."""
 
     def __init__(self, out: BinaryIO) -> None:
         self._out = out
-        self.served = False
+        self.served = self.orphaned = False
 
     def __call__(self, event: dict[str, Any]) -> None:
         self._out.write(orjson.dumps(event) + b"\n")
@@ -64,6 +66,7 @@ class Events:
 def _end_with_parent(folder: Path, events: Events) -> None:
     """Ends this process once standard input does: in order if it serves, else at once."""
     sys.stdin.buffer.read()
+    events.orphaned = True
     if not events.served:
         shutil.rmtree(folder, ignore_errors=True)
     os.kill(os.getpid(), signal.SIGTERM)

@@ -109,6 +109,8 @@ def _execute(path: str, options: argparse.Namespace, gateway: PrivateGateway, ke
     except OSError as error:
         return _failed(f"{options.program[0]}: {error.strerror}", NOT_EXECUTABLE)
     gateway.lost = program.end
+    if gateway.is_lost:
+        program.end()
     return program.wait()
 
 

@@ -1,4 +1,7 @@
-"""The process tells why it cannot start, and removes its folder. `tests/e2e/test_inspect.py` runs a whole one."""
+"""The process tells why it cannot start, and removes its folder if its parent has ended.
+
+`tests/e2e/test_inspect.py` runs a whole one.
+"""
 
 import io
 import json
@@ -19,7 +22,7 @@ CODE = "import sys; sys.path[:] = {path}; from addons.inspected_gateway import m
 
 
 @pytest.mark.slow
-def test_a_failed_start_is_told_and_leaves_no_folder(tmp_path: Path) -> None:
+def test_a_failed_start_is_told_and_the_log_is_left_for_the_parent(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir(0o700)
     (tmp_path / "certs").write_text("no folder")
     settings = load_settings(
@@ -38,7 +41,7 @@ def test_a_failed_start_is_told_and_leaves_no_folder(tmp_path: Path) -> None:
         process.stdin.flush()
         assert json.loads(process.stdout.readline())["event"] == "failed"
         assert process.stdout.read() == b""
-    assert not (tmp_path / "data").exists()
+    assert (tmp_path / "data").exists()
 
 
 def test_an_event_is_a_line() -> None:

@@ -42,7 +42,7 @@ for file in __import__("glob").glob("/proc/[0-9]*/cmdline"):
         words = open(file, "rb").read()
     except OSError:
         continue
-    assert os.environ.get("OPENAI_API_KEY", "svck_").encode() not in words, file
+    assert "OPENAI_API_KEY" not in os.environ or os.environ["OPENAI_API_KEY"].encode() not in words, file
 sys.exit(7)
 """
 

@@ -34,6 +34,7 @@ type Copy = Callable[[Repositories], None]
 
 _START_SECONDS, _STOP_SECONDS = 180.0, 30.0
 _CALLS_SECONDS = 3.0
+_MORE_STARTS = 2
 _LOG_LINES = 5
 
 
@@ -47,8 +48,12 @@ class PrivateGateway:
         self._take = take
         self._stopping = False
         self._first: Event | None = None
+        self._keeps_answers = keeps_answers
+        self._spawn()
+
+    def _spawn(self) -> None:
         self._started = threading.Event()
-        with (settings.data_dir / "output.log").open("wb") as log:
+        with (self.settings.data_dir / "output.log").open("ab") as log:
             self._process = subprocess.Popen(  # noqa: S603 - this interpreter, and nothing that was received
                 [sys.executable, "-I", "-c", _PROGRAM.format(path=sys.path)],
                 stdin=subprocess.PIPE,
@@ -59,13 +64,22 @@ class PrivateGateway:
             )
         assert self._process.stdin is not None
         with suppress(BrokenPipeError):
-            self._process.stdin.write(pickle.dumps((settings, keeps_answers)))
+            self._process.stdin.write(pickle.dumps((self.settings, self._keeps_answers)))
             self._process.stdin.flush()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
     def wait_until_ready(self) -> Settings:
         """Waits until it serves. Returns its settings with the ports. Raises SettingsError with what went wrong."""
+        for _ in range(_MORE_STARTS):
+            self._started.wait(_START_SECONDS)
+            if self._first is not None or not self._started.is_set():
+                break
+            # Another program may have taken a port that was free.
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(_STOP_SECONDS)
+            self._end()
+            self._spawn()
         self._started.wait(_START_SECONDS)
         first = self._first
         if first is None:
@@ -75,9 +89,17 @@ class PrivateGateway:
         gateway, proxy = (*first["ports"], None)[:2]
         return self.settings.model_copy(update={"gateway_port": gateway, "proxy_port": proxy or 0})
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether it has ended by itself."""
+        return not self._stopping and not self._reader.is_alive()
+
     def stop(self) -> None:
         """Has it end, and waits until every event has been taken."""
         self._stopping = True
+        self._end()
+
+    def _end(self) -> None:
         assert self._process.stdin is not None
         with suppress(OSError):
             self._process.stdin.close()

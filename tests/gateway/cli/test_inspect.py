@@ -98,7 +98,7 @@ def test_the_program_gets_the_gateways_variables_and_the_report_follows_it(
     @contextmanager
     def started(settings: Any, *, take: Any, **_: Any) -> Any:
         own = settings.model_copy(update={"gateway_port": 8001, "proxy_port": 8002})
-        gateway = SimpleNamespace(wait_until_ready=lambda: own, ended_well=True)
+        gateway = SimpleNamespace(wait_until_ready=lambda: own, ended_well=True, is_lost=False)
         yield gateway, "svck_new", ["a note"]
         take(SENT[0])
 

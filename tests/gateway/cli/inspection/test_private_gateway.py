@@ -110,6 +110,15 @@ def test_a_failed_start_says_why(does: str, problem: str, installed: Settings, m
     assert list(Path(os.environ["TMPDIR"]).iterdir()) == []
 
 
+def test_a_start_that_fails_without_a_reason_is_tried_again(
+    installed: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    once = "import pathlib; mark = settings.data_dir / 'tried'"
+    does = f"{once}\nif not mark.exists(): sys.exit(mark.write_text('x'))\n{READY}"
+    gateway, served, *_ = run(monkeypatch, installed, does)
+    assert (served.gateway_port, gateway.ended_well) == (8001, True)
+
+
 def test_its_end_is_noticed_and_a_hanging_one_is_killed(installed: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_STOP_SECONDS", 1.0)
     lost = threading.Event()
@@ -122,5 +131,6 @@ def test_its_end_is_noticed_and_a_hanging_one_is_killed(installed: Settings, mon
             gateway.lost = lost.set
             gateway.wait_until_ready()
             assert lost.wait(10) or not well
+            assert gateway.is_lost is well
         assert not gateway.ended_well
         lost.set()

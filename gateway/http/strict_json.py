@@ -5,6 +5,7 @@ parser must see the same values that detection saw.
 """
 
 import json
+from typing import Any
 
 import orjson
 
@@ -15,6 +16,7 @@ type Json = dict[str, Json] | list[Json] | str | int | float | bool | None
 JSON, TOML = "application/json", "application/toml"
 
 MAX_DEPTH = 100
+_NESTED = frozenset({dict, list})
 
 
 def check_media_type(content_type: str | None, *others: str) -> str:
@@ -65,12 +67,15 @@ _DECODER = json.JSONDecoder(
 )
 
 
-def _is_too_deep(value: Json, levels: int = MAX_DEPTH) -> bool:
-    """Whether a value is nested in more than so many levels."""
-    if not isinstance(value, dict | list):
-        return False
-    inner = value.values() if isinstance(value, dict) else value
-    return levels == 0 or any(_is_too_deep(each, levels - 1) for each in inner)
+def _is_too_deep(value: Json) -> bool:
+    """Returns whether a value is nested in more than `MAX_DEPTH` levels."""
+    level: list[Any] = [value] if type(value) in _NESTED else []
+    for _ in range(MAX_DEPTH):
+        members = (each.values() if type(each) is dict else each for each in level)
+        level = [each for inner in members for each in inner if type(each) in _NESTED]
+        if not level:
+            return False
+    return True
 
 
 def parse(body: bytes | str) -> Json:

@@ -28,6 +28,7 @@ from gateway.exchange.earlier_answers import EarlierAnswers
 from gateway.exchange.operations import Operations
 from gateway.exchange.operator_edits import OperatorEdits
 from gateway.exchange.protect import Protection
+from gateway.exchange.recent_findings import RecentFindings
 from gateway.exchange.records import Records
 from gateway.http.metrics import Readings, health, resident_bytes
 from gateway.models import Caller, Scope
@@ -111,6 +112,7 @@ class Container:
             model_hash=model_hash,
         )
         self._earlier = EarlierAnswers()
+        self.recent_findings = RecentFindings()
         self._patterns = Protector(patterns, hash_key=hash_key)
         self.answers = Answers(self._patterns, self.engines.types, self.workers, self.records, self._earlier)
         self.edits = OperatorEdits(self.protector, self.workers, self.records)
@@ -134,6 +136,7 @@ class Container:
             quotas=self.quotas,
             earlier=self._earlier,
             corrections=self.corrections,
+            recent=self.recent_findings,
             installation_key=self._key,
             default_policy=settings.default_policy,
             local_available=surfaces.local_available,

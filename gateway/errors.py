@@ -12,7 +12,7 @@ GatewayError
 │   │                          unprotected_host
 │   └── EditRefused       403  edit_refused
 ├── NotFound              404  not_found, session_not_found, receipt_not_found, policy_not_found, policy_retired,
-│                              model_not_found, thread_not_found, unknown_route
+│                              model_not_found, findings_not_found, thread_not_found, unknown_route
 ├── MethodNotAllowed      405  method_not_allowed
 ├── ProxyKeyRequired      407  proxy_key_required
 ├── Conflict              409  conflict
@@ -32,7 +32,7 @@ A message says what went wrong, then what to do. It never repeats a rejected val
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from gateway.models import Caller, Entity, ReceiptRef, RefusedText
 
@@ -72,6 +72,8 @@ class GatewayError(Exception):
         self.parties: Mapping[str, str] = {}
         self.hidden: Sequence[Entity] = ()
         self.kept: Sequence[Entity] = ()
+        # The fields with findings, and these; for their caller.
+        self.found_in: Sequence[tuple[Any, Sequence[Any]]] = ()
 
     def __reduce__(self) -> tuple[object, ...]:
         # Pickle restores only positional arguments, and errors travel between processes.

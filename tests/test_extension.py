@@ -15,6 +15,7 @@ from gateway.exchange.answer import Answers
 from gateway.exchange.destination import Destination
 from gateway.exchange.earlier_answers import EarlierAnswers
 from gateway.exchange.protect import Protection
+from gateway.exchange.recent_findings import RecentFindings
 from gateway.exchange.records import Records
 from gateway.exchange.state import Exchange
 from gateway.http.strict_json import dump
@@ -141,6 +142,7 @@ async def test_all_four_protect_a_request_together(added: Path, data_dir: Path) 
         quotas=Quotas(store),
         earlier=earlier,
         corrections=StoredCorrections(store, b"k" * 32),
+        recent=RecentFindings(),
         installation_key=b"k" * 32,
         default_policy="default",
         local_available=surfaces.local_available,

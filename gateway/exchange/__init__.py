@@ -12,6 +12,7 @@ destination     where a call goes, and what of its head may go with it
 permissions     what a key and a route permit
 header_policy   which headers are forwarded
 earlier_answers values of answers that a later request may continue
+recent_findings where something was hidden in recent requests, for the keys that sent them
 operations      analyze, explain, protect, reconstruct, shard
 operator_edits  an operator's edits of protected requests
 edit_findings   where an edit holds private text

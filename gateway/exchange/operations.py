@@ -1,12 +1,13 @@
 """The native operations: analyze, explain, protect, reconstruct, shard. They involve neither a wire nor an upstream."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from gateway.assessment import Assessment
 from gateway.corrections.lists import Corrections
+from gateway.errors import GatewayError
 from gateway.exchange.protect import Protection
 from gateway.exchange.records import Records, described
 from gateway.http.strict_json import dump
@@ -167,7 +168,7 @@ class Operations:
         hide = partial(self._protection.hide, conversation, policy, placeholders, caller, advice=True)
         job = partial(hide, corrections=corrections)
         with described(conversation, policy, self._protection.protector.types):
-            protected, assessment = await self._protection.work(job, caller, [question.text])
+            protected, assessment = await self._work(job, conversation, caller)
         text: str = conversation.body["text"]
         receipt = await self._records.receipt(
             current_request_id(), "protect", caller, policy, text.encode(), protected, assessment, crossed=True
@@ -186,6 +187,19 @@ class Operations:
             policy=policy,
             receipt=receipt,
         )
+
+    async def _work[T](
+        self, job: Callable[[], tuple[Protected, T]], conversation: Conversation, caller: Caller
+    ) -> tuple[Protected, T]:
+        """Has a worker protect a text, and remembers for its caller what was found."""
+        recent, request_id = self._protection.recent, current_request_id()
+        try:
+            protected, done = await self._protection.work(job, caller, conversation.texts())
+        except GatewayError as error:
+            recent.refuse(caller, request_id, error, conversation.body)
+            raise
+        recent.add(caller, request_id, protected, conversation.body)
+        return protected, done
 
     async def reconstruct(self, content: Any, credentials: tuple[str, str], caller: Caller) -> Reconstruction:
         """Restores the session's own placeholders in a text or a JSON value, by the rules of the default policy."""

@@ -17,6 +17,7 @@ from gateway.exchange.destination import Destination
 from gateway.exchange.earlier_answers import EarlierAnswers
 from gateway.exchange.header_policy import HeadSearch
 from gateway.exchange.permissions import check_call, check_form, check_opaque, refusal
+from gateway.exchange.recent_findings import RecentFindings
 from gateway.exchange.records import Records, described
 from gateway.exchange.state import Exchange
 from gateway.http.strict_json import dump
@@ -49,11 +50,13 @@ class Protection:
         quotas: Quotas,
         earlier: EarlierAnswers,
         corrections: StoredCorrections,
+        recent: RecentFindings,
         installation_key: bytes,
         default_policy: str,
         local_available: bool,
     ) -> None:
         self.protector = protector
+        self.recent = recent
         self._patterns = patterns
         self._policies = policies
         self._records = records
@@ -74,6 +77,7 @@ class Protection:
             await self._protect(exchange)
         except GatewayError as error:
             # Nothing has found the name of the model to be free of private text.
+            self.recent.refuse(exchange.caller, exchange.request_id, error, exchange.parsed)
             error.parties = {name: value for name, value in exchange.parties.items() if name != "model"}
             raise
 
@@ -86,6 +90,7 @@ class Protection:
             exchange.wire.set_model(exchange.parsed, exchange.destination.model)
             exchange.body = b"" if conversation.only_reads else dump(exchange.parsed)
             check_opaque(exchange.placeholders, exchange.body)
+        self.recent.add(exchange.caller, exchange.request_id, exchange.protected, exchange.parsed)
         exchange.parsed = {}
         await self._write_receipt(exchange)
 

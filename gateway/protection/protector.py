@@ -17,9 +17,10 @@ The rules, in this order:
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import NamedTuple
 
 from gateway.corrections.lists import Corrections
 from gateway.detection import EntityType, group_of, resolve_overlaps
@@ -43,6 +44,13 @@ from gateway.text.fields import MessageField, Replace, Span, Spans, TextField
 from gateway.text.token_estimate import estimate
 
 
+class Place(NamedTuple):
+    """A field in which something was hidden, and the index of its first transformation."""
+
+    field: MessageField
+    first: int
+
+
 @dataclass(slots=True)
 class Protected:
     """The result of protecting a message.
@@ -51,7 +59,7 @@ class Protected:
     texts that hold placeholders. `tokens` estimates the size of the source and of the protected texts. `values` are
     the hidden values as they were spelled, each once, in the order of their last occurrence. `applied` are the caller's
     corrections that had an effect, if there are any corrections; `own_types` are types of denied values that neither
-    detection nor the policy knows.
+    detection nor the policy knows. `replaced` are the spans of the transformations, `places` the fields that have any.
     """
 
     hidden: list[Span] = field(default_factory=list)
@@ -62,6 +70,8 @@ class Protected:
     values: dict[str, None] = field(default_factory=dict, repr=False)
     applied: Applied | None = None
     own_types: frozenset[str] = frozenset()
+    replaced: list[Span] = field(default_factory=list, repr=False)
+    places: list[Place] = field(default_factory=list, repr=False)
 
     def counts(self) -> dict[str, int]:
         """Hidden findings by entity type."""
@@ -159,6 +169,7 @@ class Protector:
             hidden = (span.entity() for found in result for spans in found.spans for span in spans)
             error.hidden = [each._replace(type=counted_as(each.type, unknown)) for each in hidden]
             error.kept = [entity for found in result for entity in found.kept]
+            error.found_in = [*_by_field(blocks, result)]
             raise error
         return result
 
@@ -191,6 +202,7 @@ class Protector:
                 spans = result.spans[position : position + len(each.texts)]
                 position += len(each.texts)
                 if any(spans):
+                    done.places.append(Place(each, len(done.transformations)))
                     each.apply(spans, replacer)
                     done.hidden += [span for found_spans in spans for span in found_spans]
             is_plain = all(type(each) is TextField for each in block)
@@ -297,6 +309,17 @@ def _action(found: Entity, rules: Mapping[str, Rule]) -> Action:
     return Action.PLACEHOLDER if action is Action.KEEP else action
 
 
+def _by_field(
+    blocks: Sequence[Sequence[MessageField]], found: Sequence[BlockFindings]
+) -> Iterator[tuple[MessageField, Spans]]:
+    """Yields the fields with findings, and these."""
+    for fields, each in zip(blocks, found, strict=True):
+        spans = iter(each.spans)
+        for one in fields:
+            if own := [span for _, part in zip(one.texts, spans, strict=False) for span in part]:
+                yield one, own
+
+
 def _as_sent(
     blocks: Sequence[Sequence[MessageField]], found: Sequence[BlockFindings], earlier: Mapping[TextPlace, Spans]
 ) -> list[BlockFindings]:
@@ -336,23 +359,24 @@ def _replacer(
     done: Protected,
 ) -> Replace:
     """Returns the function that replaces the value of a span, and notes it and its transformation in `done`."""
-    shift, last = 0, -1
+    shift, last, place = 0, -1, -1
 
     def replace(span: Span, value: str, raw: str | None = None) -> str:
-        nonlocal shift, last
+        nonlocal shift, last, place
         placeholder: str | None = None
         if span.action is Action.PLACEHOLDER:
             text = placeholder = placeholders.mint(span.type, value, raw=raw)
         else:
             text = apply_action(_rule_for(span.type, types, policy, mode), span.type, value, key=hash_key)
-        if span.start < last:
-            shift = 0
+        if span.start < last or place != len(done.places):
+            shift, place = 0, len(done.places)
         last = span.end
         start = span.start + shift
         shift += len(text) - (span.end - span.start)
         end = start + len(text)
         done.values.pop(value, None)
         done.values[value] = None
+        done.replaced.append(span)
         done.transformations.append(
             Transformation(span.type, span.action, placeholder, span.start, span.end, start, end, span.score)
         )

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from enum import Enum, auto
+from itertools import accumulate
 from typing import Any, NamedTuple, Protocol
 
 from gateway.errors import BadRequest
@@ -72,9 +73,15 @@ class Place(Enum):
 
 
 class MessageField(Protocol):
-    """A field of a message."""
+    """A field of a message, at `container[key]`.
 
+    `starts` are the offsets of the replacements in the changed text, where the spans do not give them.
+    """
+
+    container: Any
+    key: Any
     place: Place
+    starts: Sequence[int] | None
 
     @property
     def texts(self) -> Sequence[str]:
@@ -122,10 +129,11 @@ def _after_lead(lead: int, spans: Spans) -> Spans:
 class _OneText:
     """A field with one text. `lead` precedes it for detection."""
 
-    __slots__ = ("_lead", "_now", "container", "key", "place", "texts")
+    __slots__ = ("_lead", "_now", "container", "key", "place", "starts", "texts")
 
     def __init__(self, container: Any, key: Any, text: str, lead: str = "") -> None:
         self.place = Place.MESSAGE
+        self.starts: Sequence[int] | None = None
         self.container = container
         self.key = key
         self.texts = (lead + text,)
@@ -239,16 +247,18 @@ def _whole(spans: Spans, length: int) -> Span:
 class JsonField:
     """A string at `container[key]` with a JSON document, such as the arguments of a tool call.
 
-    Only the bytes of the spans change; white space, escapes and number spellings around them stay.
+    Only the bytes of the spans change; white space, escapes and number spellings around them stay. `starts` are in the
+    order in which the replacements were asked for.
     """
 
-    __slots__ = ("_leads", "_literals", "_now", "_strings", "container", "document", "key", "place", "texts")
+    __slots__ = ("_leads", "_literals", "_now", "_strings", "container", "document", "key", "place", "starts", "texts")
 
     def __init__(self, container: Any, key: Any, document: str) -> None:
         self.place = Place.MESSAGE
         self.container = container
         self.key = key
         self.document = self._now = document
+        self.starts: Sequence[int] | None = None
         strings = string_literals(document)
         names, numbers = [], {number.start: number for number in number_literals(document)}
         for literal in strings:
@@ -279,7 +289,11 @@ class JsonField:
                 text = replace(_whole(found, len(token)), token, NUMBER + token)
                 pieces.append((literal.start, literal.end, f'"{escape_json(text)}"'))
         if pieces:
-            self._now = self.container[self.key] = spliced(self.document, sorted(pieces))
+            ordered = sorted(pieces)
+            self._now = self.container[self.key] = spliced(self.document, ordered)
+            growth = accumulate((len(text) - (end - start) for start, end, text in ordered), initial=0)
+            moved = {start: start + by for (start, *_), by in zip(ordered, growth, strict=False)}
+            self.starts = [moved[start] + text.startswith('"') for start, _, text in pieces]
 
     def protected(self) -> Sequence[str]:
         return [literal.value for literal in string_literals(self._now)]

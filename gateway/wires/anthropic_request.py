@@ -53,26 +53,28 @@ class SignedText:
     Placeholders in it are covered: they are the provider's own words, and hiding them would change the block.
     """
 
-    __slots__ = ("_block", "_content", "place", "texts")
+    __slots__ = ("_content", "container", "key", "place", "starts", "texts")
 
     def __init__(self, content: list[Any], block: Body) -> None:
         text = block["thinking"]
         self.place = Place.MESSAGE
+        self.starts: Sequence[int] | None = None
         self._content = content
-        self._block = block
+        self.container = block
+        self.key = "thinking"
         self.texts: Sequence[str] = (cover(text, [(hit.start, hit.end) for hit in looks_like_placeholder(text)]),)
 
     def apply(self, spans: Sequence[Spans], replace: Replace) -> None:
         if all(span.recognizer == NAME_MODEL for span in spans[0]):
             return
-        self._content[:] = [block for block in self._content if block is not self._block]
+        self._content[:] = [block for block in self._content if block is not self.container]
         if not self._content:
             # The API refuses a message without content.
             self._content.append({"type": "text", "text": "…"})
 
     def protected(self) -> Sequence[str]:
-        is_sent = any(block is self._block for block in self._content)
-        return (self._block["thinking"],) if is_sent else ()
+        is_sent = any(block is self.container for block in self._content)
+        return (self.container["thinking"],) if is_sent else ()
 
 
 class RequestReader(FieldReader):

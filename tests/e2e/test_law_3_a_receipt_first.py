@@ -70,7 +70,9 @@ def test_no_canary_is_kept_or_said_anywhere(own: Running, upstream: Upstream) ->
 
         def call(method: str, path: str, **more: object) -> httpx.Response:
             answer = client.request(method, path, **more)  # type: ignore[arg-type]
-            if answer.status_code >= 400 or "/receipts" in path or "/analyze" in path or "/policies" in path:
+            if answer.status_code >= 400 or any(
+                part in path for part in ("/receipts", "/analyze", "/policies", "/findings")
+            ):
                 said.append(answer.content + str(dict(answer.headers)).encode())
             return answer
 
@@ -88,6 +90,8 @@ def test_no_canary_is_kept_or_said_anywhere(own: Running, upstream: Upstream) ->
             },
         )
         assert opened.json()["text"] == TEXT
+        found = call("GET", f"/v1/requests/{session['request_id']}/findings").json()
+        assert {each["reason"] for each in found["findings"]} >= {"pattern", "checked_pattern"}
         call("GET", "/v1/receipts")
         for value in CANARIES.values():
             for path in ("/v1/protect", "/v1/analyze", "/v1/explain", "/v1/reconstruct", "/v1/chat/completions"):

@@ -1,11 +1,12 @@
 """Bodies about findings: why something was hidden or left in clear."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from gateway.api.schemas.parts import PolicyRefReply, Reply, RequestId
+from gateway.api.schemas.parts import Count, PolicyRefReply, Reply, RequestId
 from gateway.api.schemas.text import AnalyzeRequest, EntityReply
+from gateway.models import Action
 from gateway.protection.reasons import Kept, Reason
 
 _Reason = Annotated[Reason, Field(description="Why it was found; docs/explain.md describes each reason.")]
@@ -33,3 +34,22 @@ class ExplainReply(Reply):
     marked_text: str
     """The text with the numbers of the findings, from 1: `[1:Jane]` is hidden, `[2?:Bonn]` is left in clear."""
     policy: PolicyRefReply
+
+
+class LocatedReply(Reply):
+    """A finding in the body that was sent. If nothing was sent, `start` is null, and the pointer may end early."""
+
+    type: str
+    pointer: str | None = Field(description="JSON pointer (RFC 6901) to the protected string. Null outside the body.")
+    at: Literal["value", "name"] = Field(description="Whether it is in the string, or in the name of that member.")
+    start: Count | None = Field(description="Its first code point in the protected string or name.")
+    placeholder: str | None = Field(description="Placeholder for the value, if it can be restored.")
+    action: Action
+    reason: _Reason
+
+
+class FindingsReply(Reply):
+    request_id: RequestId
+    findings: list[LocatedReply] = Field(description="The findings, in the order of the texts.")
+    complete: bool = Field(description="False if there were too many to keep, so that none are listed.")
+    refusal: str | None = Field(description="Code of the error if the policy did not let the request leave.")

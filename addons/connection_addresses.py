@@ -16,6 +16,7 @@ from mitmproxy.flow import Error
 from mitmproxy.proxy.mode_specs import ReverseMode, UpstreamMode
 from mitmproxy.proxy.server_hooks import ServerConnectionHookData
 
+from addons.contained_programs import is_contained
 from addons.fail_closed import fail_closed
 from addons.logs import RareWarning
 from addons.patches.outbound_tunnel import is_to_proxy
@@ -102,7 +103,8 @@ class ConnectionAddresses:
     def server_connected(self, data: ServerConnectionHookData) -> None:
         asked = self._asked.pop(data.server.id, None)
         if asked is not None:
-            data.server.address = asked
+            # mitmproxy forbids it while the connection is open, since it would lead nowhere else.
+            vars(data.server)["address"] = asked
 
     server_connect_error = server_connected
 
@@ -181,11 +183,13 @@ def is_on_this_machine(peer: types.Address) -> bool:
 
 
 def _is_remote(client: connection.Client) -> bool:
-    """Returns whether a connection is that of a proxy client on another machine.
+    """Returns whether a connection is that of a proxy client on another machine, or contained as if it were on one.
 
     The gateway's listener connects to upstreams, which are the operator's choice.
     """
-    return not isinstance(client.proxy_mode, ReverseMode) and not is_on_this_machine(client.peername)
+    if isinstance(client.proxy_mode, ReverseMode):
+        return False
+    return is_contained(client) or not is_on_this_machine(client.peername)
 
 
 def _family(address: Address) -> socket.AddressFamily:

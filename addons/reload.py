@@ -17,7 +17,7 @@ from addons.outbound_proxying import OutboundProxying
 from addons.preflight import authority, check_reload, explained
 from addons.request_log import RequestLog
 from addons.unprotected_tunnels import UnprotectedTunnels
-from gateway.config.host_patterns import HostMatcher
+from gateway.config.host_patterns import HostMatcher, host_regexes
 from gateway.config.private_destinations import PermittedDestinations
 from gateway.config.reloading import change
 from gateway.config.settings import Settings, SettingsError
@@ -36,6 +36,7 @@ class Listeners:
     master: Master
     files: CertificateFiles | None
     intercepts: HostMatcher
+    contained: HostMatcher
     log: RequestLog
     outbound: OutboundProxying
     unprotected: UnprotectedTunnels
@@ -56,6 +57,7 @@ class Listeners:
             if files and read:
                 files.use(read)
             self.intercepts.use(settings.intercept_regexes)
+            self.contained.use(host_regexes(settings.contained_hosts))
             self.log.trusted = settings.trusted_proxies
             self.outbound.proxies = proxies
             self.unprotected.hosts = refused

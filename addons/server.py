@@ -13,6 +13,7 @@ from mitmproxy.tools.web.master import WebMaster
 from addons.certificate_authority import ends_of
 from addons.certificate_files import CertificateFiles
 from addons.connection_addresses import ConnectionAddresses
+from addons.contained_programs import ContainedPrograms, ContainedTunnels
 from addons.fail_closed import Refusals
 from addons.failed_handshakes import FailedHandshakes
 from addons.flow_state import FlowStates
@@ -43,7 +44,7 @@ from addons.unprotected_tunnels import UnprotectedTunnels
 from addons.upstream_faults import UpstreamTimeouts
 from addons.witness import Observer, Witness
 from gateway.auth.credentials import KeySearch
-from gateway.config.host_patterns import HostMatcher
+from gateway.config.host_patterns import HostMatcher, host_regexes
 from gateway.config.listener_urls import url_of
 from gateway.config.locations import bundle_of, command_for
 from gateway.config.private_destinations import PermittedDestinations
@@ -106,6 +107,7 @@ async def serve(
             refusals = Refusals(states, review, gateway, log)
             witness = Witness(observer, states, refusals.shape) if observer is not None else None
             log.watch = witness.ended if witness is not None else None
+            contained = HostMatcher(host_regexes(settings.contained_hosts))
             unprotected = UnprotectedTunnels(hosts_to_refuse(settings.unprotected_hosts), intercepts, log)
             outbound = OutboundProxying(settings.outbound_proxies, states, log, clients, unprotected.passes)
             outbound.install()
@@ -140,12 +142,14 @@ async def serve(
                         FailedHandshakes(),
                         *([ListenerTls(files, settings, clients)] if files else []),
                         ConnectionLimits(clients, settings, connections),
+                        ContainedPrograms(contained, intercepts, clients, log),
                         *([ProxyKey(gateway, clients, log, tls=proxy_tls)] if settings.proxy_key else []),
                         addresses,
                         protect,
                         NoReplay(),
                     ],
                     [
+                        ContainedTunnels(contained, log),
                         unprotected,
                         outbound,
                         OperatorHold(gateway, states, review, refusals, clients, settings.body_limit_bytes),
@@ -160,7 +164,7 @@ async def serve(
                 raise refused_by_mitmproxy(error) from None
             ending = GracefulShutdown(master, states, settings.shutdown_seconds)
             master.addons.add(ending)
-            parts = Listeners(master, files, intercepts, log, outbound, unprotected, addresses, ending)
+            parts = Listeners(master, files, intercepts, contained, log, outbound, unprotected, addresses, ending)
             reload = Reload(load, loaded, settings, parts, reload_gateway)
             lost.add_done_callback(lambda _: master.shutdown())
             # These objects live as long as the process: spare the garbage collector from traversing them.

@@ -9,7 +9,7 @@ GatewayError
 ├── Unauthorized          401  unauthorized, key_expired
 ├── Forbidden             403  forbidden, scope_not_permitted, policy_not_permitted, model_not_permitted,
 │   │                          blocked_by_policy, local_surface_required, stopped_by_operator, private_destination,
-│   │                          unprotected_host
+│   │                          unprotected_host, contained_program
 │   └── EditRefused       403  edit_refused
 ├── NotFound              404  not_found, session_not_found, receipt_not_found, policy_not_found, policy_retired,
 │                              model_not_found, findings_not_found, thread_not_found, unknown_route

@@ -16,6 +16,7 @@ ADVERSARIES = [
     "A malicious client",
     "A malicious library in a client",
     "A malicious or injected upstream",
+    "A program that goes its own way",
     "A network attacker",
     "A tampering insider",
     "Somebody who rolls the machine back",

@@ -43,6 +43,11 @@ def add_commands(line: CommandLine) -> None:
         f" URLs as {', '.join(KEY_VARIABLES)}",
     )
     parser.add_argument(
+        "--contain",
+        action="store_true",
+        help="run the program so that it reaches only the gateway, which tunnels to `contained_hosts` alone (Linux)",
+    )
+    parser.add_argument(
         "--no-report",
         action="store_true",
         help="do not report connections that go past the gateway (Linux); then the program may gain privileges, as with"
@@ -52,6 +57,8 @@ def add_commands(line: CommandLine) -> None:
 
 
 def _run(settings: Settings, options: argparse.Namespace) -> int:
+    if options.contain and platform.system() != "Linux":
+        return _failed("--contain: only Linux has the namespaces that it needs; run the program in a Linux machine", 2)
     if options.key_env and options.through == "proxy" and not settings.proxy_key:
         return _failed("--key-env: the proxy needs the provider's key, not the gateway's; add `--through gateway`", 2)
     if options.key_env and not os.environ.get(options.key_env):
@@ -66,10 +73,11 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
         return _failed(f"{name}: there is no such program, or it cannot be run", _NOT_FOUND)
     key_env = options.key_env if options.through != "proxy" else None
     variables = environment(os.environ, given, key_env)
-    if platform.system() == "Linux" and not options.no_report:
-        from gateway.cli.supervised_exec import run_reported
+    if platform.system() == "Linux" and (options.contain or not options.no_report):
+        from gateway.cli.supervised_exec import run_contained, run_reported
 
-        return run_reported(settings, options.through, path, options.program, variables)
+        run = run_contained if options.contain else run_reported
+        return run(settings, options.through, path, options.program, variables)
     return _become(path, options.program, variables)
 
 

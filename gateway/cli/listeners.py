@@ -8,6 +8,7 @@ import httpx
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from gateway.cli.client_variables import port_of, reachable_host
+from gateway.config.contained_programs import CONTAINED_ADDRESS, CONTAINED_CODE
 from gateway.config.listener_addresses import ListenerName, listener_url
 from gateway.config.listener_urls import address_of
 from gateway.config.server_certificate import certificates_in
@@ -62,6 +63,16 @@ def proxy_answers(settings: Settings) -> Answer:
     return _answer(settings, "proxy", "/", lambda reply: "x-svc-request-id" in reply.headers)
 
 
+def holds_contained(settings: Settings, listener: ListenerName) -> bool:
+    """Tells whether a listener refuses a contained program what others may ask for. Raises SettingsError."""
+    try:
+        with _client(settings, listener, CONTAINED_ADDRESS) as client:
+            error = client.get("/").json()["error"]
+    except (httpx.HTTPError, ValueError, LookupError, TypeError):
+        return False
+    return bool(error["code"] == CONTAINED_CODE)
+
+
 def mitmweb_answers(settings: Settings) -> Answer:
     """Asks mitmweb for its page, which it refuses without a token. Raises SettingsError if its port is 0."""
     return _answer(settings, "web", "/", lambda reply: reply.headers.get("server", "").startswith("mitmproxy"))
@@ -91,11 +102,14 @@ def _unconnected(error: httpx.ConnectError) -> Answer:
     return Answer.UNTRUSTED if fault in _UNTRUSTED else Answer.OTHERS if fault is Fault.NO_TLS else Answer.NOTHING
 
 
-def _client(settings: Settings, listener: ListenerName) -> httpx.Client:
-    """Returns a client of a listener. Raises SettingsError if it is switched off, or its port is 0."""
+def _client(settings: Settings, listener: ListenerName, from_address: str | None = None) -> httpx.Client:
+    """Returns a client of a listener, which may come from an address of its own.
+
+    Raises SettingsError if it is switched off, or its port is 0."""
     host, port = reachable_host(address_of(settings, listener)), port_of(settings, listener)
     url, trust = listener_url(host, port, tls=settings.speaks_tls(listener)), _trust(settings, listener)
-    return httpx.Client(base_url=url, trust_env=False, verify=trust, timeout=_SECONDS)
+    transport = httpx.HTTPTransport(verify=trust, trust_env=False, local_address=from_address)
+    return httpx.Client(base_url=url, transport=transport, timeout=_SECONDS)
 
 
 def _trust(settings: Settings, listener: ListenerName) -> ssl.SSLContext:

@@ -5,13 +5,19 @@ import socket
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from ipaddress import IPv4Address
+from pathlib import Path
 from typing import Literal
 
 from gateway.cli.client_variables import Entrance, port_of, reachable_host
-from gateway.config.listener_urls import address_of
-from gateway.config.locations import PROGRAM
-from gateway.config.settings import Settings
+from gateway.cli.listeners import holds_contained
+from gateway.config.listener_addresses import is_loopback
+from gateway.config.listener_urls import address_of, name_of
+from gateway.config.locations import PROGRAM, bundle_of, certificate_of, trust_store_of
+from gateway.config.settings import Settings, SettingsError
 from gateway.programs.connection_report import ReportingSupervisor
+from gateway.programs.containment import VARIABLES, ContainingSupervisor
+from gateway.programs.hiding import Hidden
 from gateway.programs.supervision import NotStarted, Program, Supervise, run
 
 # As shells use it.
@@ -27,11 +33,52 @@ def run_reported(
     return _run(Program(path, command, variables), ReportingSupervisor(_addresses(settings, through), _NAME))
 
 
+def run_contained(
+    settings: Settings, through: Entrance, path: str, command: Sequence[str], variables: Mapping[str, str]
+) -> int:
+    """Runs a program that reaches nothing but the gateway, and returns its exit status.
+
+    Raises SettingsError if the gateway cannot be reached from its namespaces.
+    """
+    addresses = [_loopback(settings, name) for name in _used(through)]
+    for name in _used(through):
+        if not holds_contained(settings, name):
+            raise SettingsError(
+                f"--contain: what listens as the {name} does not hold contained programs to their hosts; restart the"
+                " gateway with this version, on this machine and not in a container"
+            )
+    certificates = (bundle_of, certificate_of, trust_store_of)
+    folders: dict[Path, tuple[str, ...]] = {settings.data_dir.resolve(): ()}
+    folders[settings.certs_dir.resolve()] = tuple(each(settings.certs_dir).name for each in certificates)
+    home = Path(variables.get("HOME", "/nowhere"))
+    files = [settings.tls_key.resolve()] if settings.tls_key is not None else []
+    hidden = Hidden(folders, files, Path.cwd(), home if home.is_dir() else None)
+    given = {name: value for name, value in variables.items() if name not in VARIABLES}
+    return _run(Program(path, command, given), ContainingSupervisor(addresses, hidden))
+
+
+def _loopback(settings: Settings, listener: Literal["gateway", "proxy"]) -> tuple[str, int]:
+    """Returns the address of a listener, which the contained program's own network has as well."""
+    host, port = reachable_host(address_of(settings, listener)), port_of(settings, listener)
+    name = name_of(settings, listener, host)
+    with suppress(OSError, ValueError):
+        found = {str(each[4][0]) for each in socket.getaddrinfo(host, port, socket.AF_INET, socket.SOCK_STREAM)}
+        if all(IPv4Address(each).is_loopback for each in found) and is_loopback(name):
+            return found.pop(), port
+    raise SettingsError(
+        f"--contain: contained programs reach the {listener} at 127.0.0.1 or localhost alone; have it listen there,"
+        " with a certificate for that name if it has one"
+    )
+
+
+def _used(through: Entrance) -> tuple[Literal["gateway", "proxy"], ...]:
+    return ("gateway", "proxy") if through == "both" else (through,)
+
+
 def _addresses(settings: Settings, through: Entrance) -> set[tuple[str, int]]:
     """Returns the addresses of the listeners that the program uses."""
-    used: list[Literal["gateway", "proxy"]] = [name for name in ("gateway", "proxy") if through in (name, "both")]
     found = set()
-    for name in used:
+    for name in _used(through):
         host, port = reachable_host(address_of(settings, name)), port_of(settings, name)
         with suppress(OSError):
             found |= {(str(each[4][0]), port) for each in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)}

@@ -11,7 +11,8 @@ RELOADED = frozenset(
         *("policies_dir", "default_policy", "streaming", "telemetry", "forward_headers", "rate_limit_per_minute"),
         *("upstream", "upstream_model", "upstream_key", "upstream_ca", "upstreams", "default_upstream"),
         *("upstream_timeout_seconds", "upstream_proxy", "upstream_proxy_credentials", "no_proxy"),
-        *("intercept_hosts", "intercept_also", "unprotected_hosts", "proxy_private_destinations", "trusted_proxies"),
+        *("intercept_hosts", "intercept_also", "contained_hosts", "unprotected_hosts"),
+        *("proxy_private_destinations", "trusted_proxies"),
         *("session_ttl_seconds", "session_max_ttl_seconds", "session_max_values", "receipts_keep"),
     }
 )

@@ -116,6 +116,10 @@ class Settings(BaseSettings):
     `*.openai.azure.com`. Replaces the default list."""
     intercept_also: HostPatterns = ()
     """Hosts to decrypt in addition to `intercept_hosts`."""
+    contained_hosts: HostPatterns = ()
+    """Hosts to which the proxy tunnels for programs that `exec --contain` runs
+    ([no way around](clients.md#no-way-around)), in the form of `intercept_hosts`. They reach no others but those that
+    are decrypted. A listed host gets what the program sends **in clear**; many that serve packages also take them."""
     unprotected_hosts: Literal["refuse", "tunnel"] = "refuse"
     """How the proxy treats known hosts of models that it cannot protect, such as those of signed-in agents ([the
     list](clients.md#hosts-that-are-refused)): `refuse` with 403, or `tunnel` them untouched. Hosts that are intercepted

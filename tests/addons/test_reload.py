@@ -95,6 +95,7 @@ async def gateway(tmp_path: Path, _log: None) -> AsyncIterator[Gateway]:
             build_master(settings, []),
             CertificateFiles.of(settings),
             intercepts,
+            HostMatcher(()),
             log,
             OutboundProxying(settings.outbound_proxies, FlowStates(), log, Clients(1), unprotected.passes),
             unprotected,
@@ -158,6 +159,7 @@ EFFECTS: dict[str, tuple[Any, Probe]] = {
     "no_proxy": (("far.test",), route),
     "intercept_hosts": (("a.test",), lambda it: (it.listeners.intercepts("a.test", 443), it.options.allow_hosts)),
     "intercept_also": (("a.test",), lambda it: (it.listeners.intercepts("a.test", 443), it.options.allow_hosts)),
+    "contained_hosts": (("a.test",), lambda it: it.listeners.contained("a.test", 443)),
     "unprotected_hosts": ("tunnel", lambda it: len(it.listeners.unprotected.hosts._entries)),
     "proxy_private_destinations": (
         ("10.0.0.1",),

@@ -1,19 +1,27 @@
-"""Programs that ignore the proxy are reported by `exec`."""
+"""Programs that ignore the proxy are reported by `exec`, and stopped by `exec --contain`, as is all else."""
 
+import json
 import os
 import shutil
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 
+from tests.e2e.another_user import as_another_user
 from tests.e2e.conftest import Gateways
 from tests.e2e.lacking import lacking
-from tests.e2e.server import COMMAND, Running
+from tests.e2e.raw import each_connection
+from tests.e2e.server import COMMAND, OPERATOR_KEY, ROOT, Running, free_port
+from tests.e2e.upstream import Upstream
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
 
@@ -87,8 +95,22 @@ def stranger() -> Iterator[Stranger]:
 
 
 @pytest.fixture(scope="module")
-def running(gateways: Gateways) -> Running:
-    return gateways(detection="patterns")
+def listed() -> Iterator[int]:
+    """The port of a service that answers bytes with bytes."""
+    with each_connection(lambda sock: sock.sendall(sock.recv(100))) as port:
+        yield port
+
+
+@pytest.fixture(scope="module")
+def running(gateways: Gateways, listed: int) -> Running:
+    return gateways(
+        *gateways.with_upstream,
+        web=True,
+        detection="patterns",
+        operations_port=str(free_port()),
+        contained_hosts=f"localhost:{listed}",
+        proxy_private_destinations="localhost",
+    )
 
 
 def command_of(program: str, folder: Path) -> list[str]:
@@ -105,28 +127,45 @@ def command_of(program: str, folder: Path) -> list[str]:
     return [path, str(source)]
 
 
-def executing(running: Running, folder: Path, words: list[str], *options: str) -> "subprocess.Popen[str]":
-    places = ["--data-dir", str(running.data), "--certs-dir", str(running.certs)]
-    ports = ["--proxy-port", str(running.proxy_port), "--gateway-port", str(running.port)]
-    command = [*COMMAND, "exec", *places, *ports, *options, "--", *words]
-    clean = {name: value for name, value in os.environ.items() if "proxy" not in name.lower()}
-    return subprocess.Popen(
-        command,
-        cwd=folder,
-        env=clean,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        stdin=subprocess.DEVNULL,
-    )
+@dataclass
+class Place:
+    """A folder that every user can reach, with the public files of the gateway's authority."""
+
+    path: Path
+    running: Running
+    as_user: bool
+
+    def executing(self, words: Sequence[str], *options: str, **more: Any) -> "subprocess.Popen[str]":
+        places = ["--data-dir", str(self.running.data), "--certs-dir", str(self.path / "certs")]
+        ports = ["--proxy-port", str(self.running.proxy_port), "--gateway-port", str(self.running.port)]
+        command = [COMMAND[0], "-B", *COMMAND[1:], "exec", *places, *ports, *options, "--", *words]
+        clean = {name: value for name, value in os.environ.items() if "proxy" not in name.lower()}
+        clean |= {"HOME": str(self.path / "home"), "PYTHONPATH": str(ROOT)}
+        streams: Any = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        wrapped = as_another_user(command) if self.as_user else command
+        return subprocess.Popen(wrapped, cwd=self.path / "work", env=clean, **streams, **more)
 
 
-@pytest.mark.parametrize("program", ["node", "java", "python"])
-def test_programs_that_ignore_the_proxy_are_reported(
-    running: Running, stranger: Stranger, program: str, tmp_path: Path
-) -> None:
-    words = [*command_of(program, tmp_path), f"http://{stranger.place}/"]
-    with executing(running, tmp_path, words) as process:
+@pytest.fixture(params=["user", "root"])
+def place(request: pytest.FixtureRequest, running: Running) -> Iterator[Place]:
+    if request.param == "root" and os.geteuid() != 0:
+        pytest.skip("needs root")
+    with TemporaryDirectory(dir="/var/tmp") as name:
+        path = Path(name)
+        shutil.copytree(running.certs, path / "certs", ignore=shutil.ignore_patterns("mitmproxy-ca.*"))
+        for folder in (path, path / "home", path / "work", path / "certs"):
+            folder.mkdir(exist_ok=True)
+            folder.chmod(0o777)
+        yield Place(path, running, as_user=request.param == "user")
+
+
+PROGRAMS = ("node", "java", "python")
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_programs_that_ignore_the_proxy_are_reported(place: Place, stranger: Stranger, program: str) -> None:
+    words = [*command_of(program, place.path), f"http://{stranger.place}/"]
+    with place.executing(words) as process:
         assert stranger.answer_once(process)
         said, errors = process.communicate(timeout=60)
     assert (said, process.returncode) == ("answered 204\n", 0), errors
@@ -135,8 +174,95 @@ def test_programs_that_ignore_the_proxy_are_reported(
     assert reports[0].endswith(f") connects to {stranger.place}, past the gateway")
 
 
-def test_a_program_that_uses_the_proxy_is_not_reported(running: Running, stranger: Stranger, tmp_path: Path) -> None:
+def test_a_program_that_uses_the_proxy_is_not_reported(place: Place, stranger: Stranger) -> None:
     code = "import urllib.request, sys; print(urllib.request.urlopen(sys.argv[1], timeout=20).status)"
-    with executing(running, tmp_path, [sys.executable, "-c", code, f"http://{stranger.place}/"]) as process:
+    with place.executing([sys.executable, "-c", code, f"http://{stranger.place}/"]) as process:
         assert stranger.answer_once(process)
         assert process.communicate(timeout=60) == ("204\n", "")
+
+
+def contained(place: Place, words: Sequence[str], *options: str, **more: Any) -> "subprocess.Popen[str]":
+    if not can_contain(place):
+        lacking("the system does not permit namespaces")
+    return place.executing(words, "--contain", *options, **more)
+
+
+def can_contain(place: Place) -> bool:
+    command = ["unshare", "--user", "--map-current-user", "--net", "true"]
+    tried = subprocess.run(as_another_user(command) if place.as_user else command, capture_output=True, check=False)
+    return tried.returncode == 0
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_programs_that_ignore_the_proxy_are_stopped(place: Place, stranger: Stranger, program: str) -> None:
+    words = [*command_of(program, place.path), f"http://{stranger.place}/"]
+    with contained(place, words) as process:
+        assert not stranger.answer_once(process)
+        said, errors = process.communicate(timeout=60)
+    assert said.startswith("failed"), errors
+    assert process.returncode == 0
+
+
+CALL = json.dumps({"model": "svc-demo", "messages": [{"role": "user", "content": "hello"}]})
+SUCCESSES = {"model", "listed", "working folder", "home", "bundle", "terminal"}
+BY_GATEWAY = {
+    "connect",
+    "connect to a name",
+    "connect to loopback",
+    "plain",
+    "plain by host",
+    "keys",
+    "metrics",
+    "restoring",
+}
+
+
+def test_no_way_out_is_found(
+    place: Place, stranger: Stranger, running: Running, listed: int, tls_upstream: Upstream
+) -> None:
+    with ExitStack() as held:
+        sockets = [
+            f"/tmp/outside-{os.getpid()}.sock",
+            str(place.path / "home" / "agent.sock"),
+            f"\0outside-{os.getpid()}",
+        ]
+        for path in sockets:
+            listener = held.enter_context(socket.socket(socket.AF_UNIX))
+            listener.bind(path)
+            listener.listen()
+            if path.startswith("/"):
+                held.callback(Path(path).unlink)
+                Path(path).chmod(0o777)
+        secret = held.enter_context((running.data / "gateway.db").open("rb"))
+        os.set_inheritable(secret.fileno(), True)
+        host, _, port = stranger.place.partition(":")
+        given = {
+            "stranger": (host, int(port)),
+            "sockets": sockets,
+            "ports": [running.web_port, operations_port(running)],
+            "data": str(running.data),
+            "private_key": str(running.certs / "mitmproxy-ca.pem"),
+            "descriptor": secret.fileno(),
+            "process": os.getpid(),
+            "proxy": running.proxy_port,
+            "gateway": running.port,
+            "key": OPERATOR_KEY,
+            "listed": listed,
+            "call": f"Authorization: Bearer {OPERATOR_KEY}\nContent-Type: application/json\n"
+            f"Content-Length: {len(CALL)}\n\n{CALL}",
+            "decrypted": f"localhost:{tls_upstream.port}",
+        }
+        script = [sys.executable, str(ROOT / "tests" / "e2e" / "escapes.py"), json.dumps(given)]
+        with contained(place, script, "--through", "both", close_fds=False) as process:
+            said, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    became = json.loads(said)
+    print(json.dumps(became, indent=1))
+    assert {name for name, end in became.items() if end == "done"} == SUCCESSES, became
+    assert {name for name, end in became.items() if end == "0 contained_program"} == BY_GATEWAY, became
+    assert "evil" not in running.output()
+
+
+def operations_port(running: Running) -> int:
+    shown = running.output().partition("Metrics:")[2].split()[0]
+    return int(shown.rpartition(":")[2].partition("/")[0])

@@ -17,7 +17,8 @@ from gateway.cli.store_commands import open_kept_store
 from gateway.config.installation_key import FILE as INSTALLATION_KEY
 from gateway.config.installation_key import installation_key, rotate_installation_key
 from gateway.config.settings import Settings
-from gateway.corrections.given import check_type, check_visible
+from gateway.corrections.given import NONE, check_type, check_visible
+from gateway.corrections.lists import Corrections
 from gateway.corrections.stored import EVERYONE, MOST_ENTRIES, POLL_SECONDS, Kind, StoredCorrections
 from gateway.errors import BadRequest, NotFound, Unavailable
 from gateway.store import Store, store_exists
@@ -39,7 +40,7 @@ def add_list(line: CommandLine, kind: Kind, help: str) -> None:
 
     add = actions.add_parser("add", help="add values, one on each line; they hold from the next request on")
     _add_values(add)
-    _add_owner(add)
+    add_owner(add)
     if kind == "deny":
         add.add_argument("--type", required=True, help="as which type they are hidden: PERSON, PROJECT, …")
     else:
@@ -53,7 +54,7 @@ def add_list(line: CommandLine, kind: Kind, help: str) -> None:
     _add_values(remove, nargs="?")
     remove.add_argument("--id", action="append", default=[], metavar="ID", help="id of an entry (repeatable)")
     remove.add_argument("--type", help="only entries of this type")
-    _add_owner(remove)
+    add_owner(remove)
     finish(remove, _remove)
 
     if kind == "allow":
@@ -65,7 +66,8 @@ def _add_values(parser: argparse.ArgumentParser, **options: Any) -> None:
     parser.add_argument("file", metavar="FILE|-", help="file with a value on each line; - is standard input", **options)
 
 
-def _add_owner(parser: argparse.ArgumentParser) -> None:
+def add_owner(parser: argparse.ArgumentParser) -> None:
+    """Adds the option that says whose lists are meant."""
     parser.add_argument("--for", dest="owner", default=EVERYONE, metavar="KEY_ID", help="one key (default: everyone)")
 
 
@@ -91,7 +93,8 @@ async def _add(store: Store, lists: StoredCorrections, options: argparse.Namespa
         await _check_owner(store, options.owner)
     added = await lists.add(options.owner, options.kind, values, type)
     whose = options.owner or "everyone"
-    text = f"{added} added to the {options.kind} list of {whose}; this holds from the next request on."
+    limit = ", as far as the policy has it in `may_allow`" if options.kind == "allow" else ""
+    text = f"{added} added to the {options.kind} list of {whose}; this holds from the next request on{limit}."
     return report(options, {"added": added, "for": options.owner or None}, text)
 
 
@@ -162,6 +165,20 @@ async def _check_owner(store: Store, owner: str) -> None:
     active = {key.key_id for key in await KeyRing(store).list() if key.active}
     if owner not in {EVERYONE, _FROM_ENVIRONMENT, *active}:
         raise NotFound("There is no such key, or it is revoked. `keys list` shows all.", param="for")
+
+
+def stored_corrections(settings: Settings, owner: str) -> Corrections | None:
+    """Returns what the lists of a key, or of everyone, correct in its requests; None for nothing. Changes nothing.
+
+    Raises NotFound for an unknown key, and Unavailable for lists that do not verify.
+    """
+    has_key = settings.installation_key is not None or (settings.data_dir / INSTALLATION_KEY).exists()
+    if not (has_key and store_exists(settings.data_dir)):
+        return None
+    with _opened(settings) as (store, lists):
+        asyncio.run(_check_owner(store, owner))
+        held = lists.of(owner)
+    return Corrections(NONE, held) if held else None
 
 
 async def forget_corrections(settings: Settings, key_id: str) -> None:

@@ -16,9 +16,11 @@ from rich.padding import Padding
 from rich.text import Text
 
 from gateway.cli.console import CommandLine, argument, print_json, read_stdin
+from gateway.cli.correction_lists import add_owner, stored_corrections
 from gateway.cli.engines import all_engines
 from gateway.cli.policy_lookup import load_policy, open_registry
 from gateway.config.settings import Settings
+from gateway.corrections.lists import Corrections
 from gateway.detection.engines import Finder
 from gateway.errors import BadRequest, Forbidden
 from gateway.models import Action, PrivacyMode
@@ -70,6 +72,7 @@ def add_commands(line: CommandLine) -> None:
     parser.add_argument("file", metavar="FILE", help="a text file; `-` reads standard input")
     parser.add_argument("--policy", metavar="ID", help="an id, id@version, hash or file (default: default_policy)")
     add_mode(parser)
+    add_owner(parser)
     line.finish(parser, _explain)
 
 
@@ -83,14 +86,21 @@ def _explain(settings: Settings, options: argparse.Namespace) -> int:
         policy = load_policy(options.policy or settings.default_policy, registry)
     with argument():
         text = read_stdin("text") if options.file == "-" else _read(Path(options.file))
-    return show(policy, text, settings, options)
+        corrections = stored_corrections(settings, options.owner)
+    return show(policy, text, settings, options, corrections)
 
 
-def show(policy: Policy, text: str, settings: Settings, options: argparse.Namespace) -> int:
+def show(
+    policy: Policy,
+    text: str,
+    settings: Settings,
+    options: argparse.Namespace,
+    corrections: Corrections | None = None,
+) -> int:
     """Prints the result of a policy for a text. Returns the exit status."""
     engines = all_engines(settings)
     with closing(engines):
-        done = attempt(policy, text, PrivacyMode(options.mode), engines)
+        done = attempt(policy, text, PrivacyMode(options.mode), engines, corrections)
     if options.json:
         print_json({"policy": asdict(policy.ref), **done.as_json()})
     else:
@@ -98,14 +108,16 @@ def show(policy: Policy, text: str, settings: Settings, options: argparse.Namesp
     return 0
 
 
-def attempt(policy: Policy, text: str, mode: PrivacyMode, finder: Finder) -> Trial:
+def attempt(
+    policy: Policy, text: str, mode: PrivacyMode, finder: Finder, corrections: Corrections | None = None
+) -> Trial:
     """Protects `text` under `policy` as the gateway would, with a throwaway key."""
     protector = Protector(finder, hash_key=token_bytes(32))
-    explanation = explain(protector, text, policy, mode)
+    explanation = explain(protector, text, policy, mode, corrections=corrections)
     holder = {"text": text}
     try:
         field = TextField(holder, "text", text)
-        done = protector.protect([[field]], policy, mode, Placeholders(token_bytes(32)))
+        done = protector.protect([[field]], policy, mode, Placeholders(token_bytes(32)), corrections=corrections)
     except Forbidden as refusal:
         return Trial(text, explanation, None, (), refusal.message)
     return Trial(text, explanation, holder["text"], tuple(one._asdict() for one in done.transformations), None)

@@ -53,6 +53,29 @@ def test_explain_as_json(explain: Command, file: Path, monkeypatch: pytest.Monke
     assert "Nothing was found." in explain("-")[1]
 
 
+def test_explain_knows_what_was_allowed_and_denied(
+    explain: Command, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def add(kind: str, value: str, *words: str) -> None:
+        give(monkeypatch, value.encode())
+        assert Command(explain.data_dir, capsys, kind)("add", "-", *words)[0] == 0
+
+    def clear(*words: str) -> str:
+        give(monkeypatch, TEXT.encode())
+        return str(explain.json("-", *words)[1]["protected_text"])
+
+    key = Command(explain.data_dir, capsys, "keys").json("create", "laptop")[1]["key_id"]
+    add("allow", "jane.roe@acme.test\n4111 1111 1111 1111")
+    add("allow", "Jane Roe", "--for", key)
+    add("deny", "4 May", "--for", key, "--type", "PROJECT")
+    for words, text in (((), "Ask [PERSON_"), (("--for", key), "Ask Jane Roe (jane.roe@acme.test), card [CREDIT")):
+        assert text in clear(*words)
+        assert "jane.roe@acme.test" in clear(*words)
+    assert ("4 May" in clear(), "[PROJECT_" in clear("--for", key)) == (True, True)
+    status, reply = explain.json("-", "--for", "key_0")
+    assert (status, reply["error"]["param"]) == (2, "for")
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

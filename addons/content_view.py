@@ -76,6 +76,9 @@ def _head(data: bytes, notes: Notes, asked: bool) -> Iterator[tuple[str, str]]:
         yield "route", f"{receipt['route']}, risk {receipt['risk_level']}"
         listed = ", ".join(f"{name} {number}" for name, number in counts.items())
         yield "hidden", f"{sum(counts.values())}: {listed}" if counts else "nothing was found to hide"
+        why = ", ".join(f"{name} {reason} {count}" for name, reason, count in notes.reasons)
+        for number, line in enumerate(textwrap.wrap(why, _WIDTH - _LABEL)):
+            yield "" if number else "because", line
     if notes.guard is not None:
         found = [(each["kind"], each["severity"], each["count"]) for each in notes.guard["findings"]]
         listed = ", ".join(f"{kind} ({severity}) {count}" for kind, severity, count in found)

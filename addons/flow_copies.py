@@ -41,7 +41,8 @@ class Notes:
     `edit` is the request id of an edit's receipt, `operator` the name of who made it, `refusal` the code of a refusal.
     `metadata_only` marks the entry of a call whose text is not kept. `decision` says what became of a call:
     `protected`, `passed` as it carries no text, `answered` by the gateway, `dropped`, `refused`. `wire` is the wire's
-    id. `reason` and `found` say why an operator's edit was refused, and the types and places of what was found in it.
+    id. `reasons` says how often a type was hidden for a reason. `reason` and `found` say why an operator's edit was
+    refused, and the types and places of what was found in it.
     """
 
     request_id: str = ""
@@ -56,6 +57,7 @@ class Notes:
     wire: str = ""
     reason: str = ""
     found: Sequence[str] = ()
+    reasons: Sequence[Sequence[Any]] = ()
 
     def put(self, into: Flow) -> None:
         """Stores the notes in the flow as plain values, which is all that mitmproxy can store."""

@@ -74,6 +74,7 @@ class Review:
         wire = state.wire.id if state.wire else ""
         state.shown = flow_copies.flow_copy(flow)
         notes = Notes(state.request_id, receipt, forwarded.placeholders, decision=decision, wire=wire)
+        notes.reasons = [list(each) for each in forwarded.reasons]
         notes.put(state.shown)
         self._note(flow, state.shown)
         self._add(view, state.shown)

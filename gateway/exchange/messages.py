@@ -90,7 +90,8 @@ class ForwardedRequest(NamedTuple):
     If the answer may be a stream, the listener restores it by the `plan`; it then calls `end` instead of `close`.
 
     `upstream` is the name of a configured upstream; it is empty for a host that the client chose. The answer may take
-    `timeout_seconds`. `placeholders` are those in the request, each once; `hidden` tells whether anything was hidden.
+    `timeout_seconds`. `placeholders` are those in the request, each once; `hidden` tells whether anything was hidden,
+    and `reasons`, for mitmweb only, how often a type was for a reason: `("PERSON", "name_model_high", 2)`.
     """
 
     url: str
@@ -103,6 +104,7 @@ class ForwardedRequest(NamedTuple):
     timeout_seconds: float | None = None
     plan: StreamPlan | None = None
     caller: Caller | None = None
+    reasons: Sequence[tuple[str, str, int]] = ()
 
 
 class NativeResponse(NamedTuple):

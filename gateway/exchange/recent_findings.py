@@ -4,7 +4,7 @@ Holds types, offsets, placeholders and what the reasons follow from, never text.
 protected body, without the length of any value.
 """
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from gateway.errors import GatewayError, NotFound
 from gateway.models import Action, Caller, Transformation
+from gateway.protection.applied_corrections import counted_as
 from gateway.protection.protector import Protected
 from gateway.protection.reasons import Reason, reason_of
 from gateway.text.fields import KeyField, Span
@@ -162,6 +163,12 @@ class RecentFindings:
             del self._own[owner][request_id]
             if not self._own[owner]:
                 del self._own[owner]
+
+
+def counted_reasons(protected: Protected) -> Sequence[tuple[str, str, int]]:
+    """Returns how often a type was hidden for a reason. Types that only the caller knows are counted as one."""
+    found = Counter((counted_as(one.type, protected.own_types), reason_of(one).value) for one in protected.hidden)
+    return [(type, reason, count) for (type, reason), count in sorted(found.items())]
 
 
 def _shown(kept: _Kept) -> Iterator[LocatedFinding]:

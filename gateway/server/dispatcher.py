@@ -15,6 +15,7 @@ from gateway.auth.key_permissions import check_scope
 from gateway.container import Container
 from gateway.errors import EditRefused, GatewayError, InternalError, UpgradeRefused
 from gateway.exchange.messages import AnswerEnd, Call, ForwardedRequest, Listener, NativeResponse
+from gateway.exchange.recent_findings import counted_reasons
 from gateway.exchange.state import Exchange
 from gateway.http.metrics import exposition
 from gateway.ids import serving
@@ -122,6 +123,7 @@ class Dispatcher:
             destination.timeout_seconds,
             self._answers.plan(exchange) if exchange.streams else None,
             exchange.caller,
+            counted_reasons(protected) if self._container.settings.web else (),
         )
 
     async def _serve(self, call: Call, caller: Caller | None) -> NativeResponse:

@@ -68,6 +68,14 @@ def seen(flow: http.HTTPFlow, *, answer: bool = False) -> str:
     return shown.text
 
 
+async def test_the_summary_says_why() -> None:
+    notes = noted()
+    notes.reasons = [["EMAIL_ADDRESS", "pattern", 1], ["PERSON", "known_value", 1], ["PERSON", "name_model_high", 1]]
+    assert (
+        "# because   EMAIL_ADDRESS pattern 1, PERSON known_value 1, PERSON\n#           name_model_high 1\n"
+    ) in seen(flow_of(notes))
+
+
 async def test_the_message_reads_as_text_after_a_summary_with_its_placeholders_marked() -> None:
     words = " ".join(["word"] * 13)
     summary, text = (part.splitlines() for part in seen(flow_of(noted())).split("---\n"))

@@ -5,6 +5,7 @@ With `--forbid FILE`, it fails if a value of the file was in anything that was s
 
 import argparse
 import os
+import re
 import shutil
 import signal
 import sys
@@ -22,15 +23,18 @@ from gateway.cli.inspection.program import NOT_EXECUTABLE, NOT_FOUND, Program
 from gateway.cli.inspection.records import Records
 from gateway.cli.inspection.report import JsonReport, Report, counted, hit_words
 from gateway.config.host_patterns import HostMatcher, check_host_pattern, host_regexes
+from gateway.config.listener_addresses import in_url
 from gateway.config.settings import Settings, SettingsError
 
 FOUND, UNSEARCHED, FAILED = 110, 111, 125
 _KEY = "PRIVACY_GATEWAY_KEY"
+# Lines about look-ups of names are left out.
+_ADDRESS = re.compile(r"(?:connects|sends datagrams) to \[?([0-9a-f.:]+?)\]?:(\d+), past the gateway$")
 
 _EPILOG = f"""\
 exit status: that of PROGRAM, or
   {FOUND}  a value of the file was sent
-  {UNSEARCHED}  none was found, but not everything could be searched: a tunnel, or nothing reached the gateway
+  {UNSEARCHED}  none was found, but data went through a tunnel or past the gateway, or nothing reached it
   {FAILED}  the gateway did not start or was lost; the program was ended
 """
 
@@ -65,6 +69,7 @@ def add_commands(line: CommandLine) -> None:
     parser.add_argument(
         "--output", type=Path, metavar="FILE", help="write the report here as it grows (default: stderr)"
     )
+    parser.add_argument("--no-report", action="store_true", help="do not report connections past the gateway (Linux)")
     parser.add_argument("--full", action="store_true", help="show every text whole, in each request again")
     parser.add_argument("--headers", action="store_true", help="show the headers that were forwarded")
     parser.add_argument("--answers", action="store_true", help="show what the providers answered")
@@ -87,7 +92,7 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
         started = private_gateway(settings, policy=options.policy, keeps_answers=options.answers, take=records.take)
         try:
             with started as (gateway, key, notes):
-                status = _execute(path, options, gateway, key)
+                status = _execute(path, options, gateway, key, records)
         except SettingsError as error:
             return _failed("\n".join(("Cannot inspect:", *error.problems)), FAILED)
         for sent in records.sent:
@@ -98,14 +103,15 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
         return result or status
 
 
-def _execute(path: str, options: argparse.Namespace, gateway: PrivateGateway, key: str) -> int:
+def _execute(path: str, options: argparse.Namespace, gateway: PrivateGateway, key: str, records: Records) -> int:
     """Runs the program once the gateway is ready. Returns its status. Raises SettingsError."""
     given = for_this_machine(gateway.wait_until_ready(), options.through)
     inherited = {**os.environ, _KEY: key}
     variables = environment(inherited, given, _KEY if options.through != "proxy" else None)
     del variables[_KEY]
     try:
-        program = Program(path, options.program, variables)
+        past = None if options.no_report else records.past.append
+        program = Program(path, options.program, variables, past)
     except OSError as error:
         return _failed(f"{options.program[0]}: {error.strerror}", NOT_EXECUTABLE)
     gateway.lost = program.end
@@ -129,6 +135,10 @@ def _judged(report: Report, records: Records, allowed: HostMatcher, *, well: boo
     if unsearched:
         options = " ".join(f"--allow-tunnel {report.safe(host)}" for host in sorted(unsearched))
         return UNSEARCHED, f"No forbidden value was found, but tunnels cannot be searched. To accept them: {options}"
+    connected = {(match[1], int(match[2])) for line in records.past if (match := _ADDRESS.search(line))}
+    if not_seen := sorted(place for place in connected if not allowed(*place)):
+        options = " ".join(f"--allow-tunnel {in_url(host)}:{port}" for host, port in not_seen)
+        return UNSEARCHED, f"No forbidden value was found, but not all was seen. To accept what went past: {options}"
     if any(not hit.line for hit in hits):
         return UNSEARCHED, "No forbidden value was found, but not everything could be searched; see above."
     if not (records.sent or records.not_sent or records.tunnels):

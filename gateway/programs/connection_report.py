@@ -26,12 +26,13 @@ _DNS = 53
 class ReportingSupervisor:
     """Starts a program, and reports on it until no process that it started is left.
 
-    `known` are the gateway's addresses, `name` begins each line.
+    `known` are the gateway's addresses, `name` begins each line, which is written to the descriptor `output`.
     """
 
-    def __init__(self, known: Collection[Address], name: str) -> None:
+    def __init__(self, known: Collection[Address], name: str, output: int = 2) -> None:
         self._known = known
         self._name = name
+        self._output = output
 
     def __call__(self, program: Program, control: socket.socket) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -51,15 +52,18 @@ class ReportingSupervisor:
         ours.close()
         stand_aside()
         if not listeners and said:
-            _say(f"{self._name}: connections are not reported, since the system does not permit it ({said.decode()})")
-        accompany(child, control, ConnectionReport(listeners[0], self._known, self._name) if listeners else None)
+            reason = f"connections are not reported, since the system does not permit it ({said.decode()})"
+            _say(f"{self._name}: {reason}", self._output)
+        name, output = self._name, self._output
+        accompany(child, control, ConnectionReport(listeners[0], self._known, name, output) if listeners else None)
 
 
 class ConnectionReport:
     """Watches the listener of a filter that `seccomp.watch` made."""
 
-    def __init__(self, descriptor: int, known: Collection[Address], name: str) -> None:
+    def __init__(self, descriptor: int, known: Collection[Address], name: str, output: int = 2) -> None:
         self.descriptor = descriptor
+        self._output = output
         wake_quickly(descriptor)
         self._known = known
         self._name = name
@@ -118,7 +122,7 @@ class ConnectionReport:
         host, port = address
         self._print(process, f"{does} {f'[{host}]' if ':' in host else host}:{port}, past the gateway")
         if len(self._seen) > _MOST_ADDRESSES:
-            _say(f"{self._name}: further addresses are not reported")
+            _say(f"{self._name}: further addresses are not reported", self._output)
 
     def _print(self, process: int, what: str) -> None:
         try:
@@ -126,7 +130,7 @@ class ConnectionReport:
             name = "".join(letter for letter in said if letter.isprintable())
         except OSError:
             name = "a process"
-        _say(f"{self._name}: {name} ({process}) {what}")
+        _say(f"{self._name}: {name} ({process}) {what}", self._output)
 
 
 def parse_address(sockaddr: bytes) -> Address | None:
@@ -165,6 +169,6 @@ def _is_for_datagrams(process: int, number: int) -> bool:
         return False
 
 
-def _say(line: str) -> None:
+def _say(line: str, output: int) -> None:
     with suppress(OSError):
-        os.write(2, f"{line}\n".encode())
+        os.write(output, f"{line}\n".encode())

@@ -2,6 +2,7 @@
 
 private_gateway  that gateway: its settings, store and process
 program          runs the program, and passes signals and its status through
+watched          the process between them on Linux, which reports connections past the gateway
 records          what the gateway tells: requests, refusals, tunnels
 sent_texts       the texts in a protected request, by role
 forbidden        searches what was sent for values that must not be

@@ -1,9 +1,11 @@
 """Runs the inspected program: its input, output and terminal are this process's, and signals reach it."""
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from types import FrameType
@@ -14,17 +16,37 @@ _SIGNALED = 128
 _PASSED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2")
 # A terminal sends these to every process of its foreground group, the program among them.
 _OF_TERMINALS = ("SIGINT", "SIGQUIT")
-_PATIENCE_SECONDS = 5.0
+_PATIENCE_SECONDS, _LINES_SECONDS = 5.0, 1.0
+_WATCHED = "import sys; sys.path[:] = {path}; from gateway.cli.inspection.watched import main; main({given})"
 
 
 class Program:
-    """A running program."""
+    """A running program. On Linux, `past` gets a line for each address that it connects to past the gateway."""
 
-    def __init__(self, path: str, command: Sequence[str], variables: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        path: str,
+        command: Sequence[str],
+        variables: Mapping[str, str],
+        past: Callable[[str], object] | None = None,
+    ) -> None:
         """Raises OSError."""
-        self._process = subprocess.Popen(  # noqa: S603 - the command that the user gave
-            list(command), executable=path, env=dict(variables)
-        )
+        self._reader: threading.Thread | None = None
+        if past is None or sys.platform != "linux":
+            self._process = subprocess.Popen(  # noqa: S603 - the command that the user gave
+                list(command), executable=path, env=dict(variables)
+            )
+            return
+        read, write = os.pipe()
+        with os.fdopen(os.memfd_create("program"), "wb+") as given, os.fdopen(write, "wb"):
+            pickle.dump((path, list(command), dict(variables), write), given)
+            given.seek(0)
+            code = _WATCHED.format(path=sys.path, given=given.fileno())
+            self._process = subprocess.Popen(  # noqa: S603 - this interpreter
+                [sys.executable, "-I", "-c", code], pass_fds=(given.fileno(), write)
+            )
+        self._reader = threading.Thread(target=_read, args=(read, past), daemon=True)
+        self._reader.start()
 
     def wait(self) -> int:
         """Passes signals on until it has ended. Returns its status; after a signal, 128 and its number."""
@@ -38,6 +60,9 @@ class Program:
         finally:
             for number, handler in former.items():
                 signal.signal(number, handler)
+        if self._reader is not None:
+            # Processes that outlive the program may keep it open.
+            self._reader.join(_LINES_SECONDS)
         return _SIGNALED - status if status < 0 else status
 
     def end(self) -> None:
@@ -55,6 +80,12 @@ class Program:
                     self._process.send_signal(number)
 
         return passed
+
+
+def _read(file: int, past: Callable[[str], object]) -> None:
+    with os.fdopen(file, encoding="utf-8") as lines:
+        for line in lines:
+            past(line.rstrip("\n").removeprefix("inspect: "))
 
 
 def _in_foreground() -> bool:

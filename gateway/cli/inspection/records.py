@@ -73,6 +73,8 @@ class Records:
         self.sent: list[Sent] = []
         self.not_sent: list[NotSent] = []
         self.tunnels: list[Tunnel] = []
+        self.past: list[str] = []
+        """Lines about connections that the program made past the gateway."""
         self._on_end = on_end
         self._open: dict[str, Sent] = {}
         self._lock = threading.Lock()

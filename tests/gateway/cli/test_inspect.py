@@ -63,6 +63,27 @@ def test_what_cannot_be_searched_is_not_passed(monkeypatch: pytest.MonkeyPatch) 
     assert (status, "not everything could be searched" in verdict) == (111, True)
 
 
+@pytest.mark.parametrize(
+    ("line", "allowed", "status"),
+    [
+        ("curl (7) connects to 192.0.2.1:443, past the gateway", [], 111),
+        ("curl (7) connects to 192.0.2.1:443, past the gateway", ["192.0.2.1:443"], 0),
+        ("curl (7) sends datagrams to [2001:db8::1]:443, past the gateway", ["[2001:db8::1]:8443"], 111),
+        ("curl (7) sends datagrams to [2001:db8::1]:443, past the gateway", ["[2001:db8::1]"], 0),
+        ("curl (7) looks host names up at 192.0.2.1:53, past the gateway", [], 0),
+    ],
+)
+def test_connections_past_the_gateway_are_not_searched(line: str, allowed: list[str], status: int) -> None:
+    file = io.StringIO()
+    records, report = Records(), Report(file, Forbidden({1: CARD}))
+    for event in SENT:
+        records.take(event)
+    records.past.append(line)
+    assert inspect._judged(report, records, inspect._allowed(allowed), well=True)[0] == status
+    report.summary(records, [], "")
+    assert f"unseen and unprotected:\n   {line}\n" in file.getvalue()
+
+
 def test_without_forbidden_values_the_status_is_the_programs() -> None:
     records, report = Records(), Report(io.StringIO(), Forbidden({}))
     records.take(TUNNEL)

@@ -1,5 +1,6 @@
 """`exec` on Linux: the program is supervised, and connections that go past the gateway are reported."""
 
+import errno
 import os
 import socket
 import sys
@@ -91,5 +92,7 @@ def _run(program: Program, supervise: Supervise) -> int:
     try:
         return run(program, supervise)
     except NotStarted as error:
+        if error.number == errno.ENOENT and isinstance(supervise, ContainingSupervisor) and Path(program.path).exists():
+            error.message = "--contain: the program is in a folder that contained programs do not see, such as /tmp"
         print(error.message or f"{program.words[0]}: {os.strerror(error.number)}", file=sys.stderr)
         return NOT_EXECUTABLE

@@ -12,7 +12,7 @@ from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 from time import monotonic
 
-from gateway.programs.kernel import IO_URING_SETUP, descriptor_of, numbers
+from gateway.programs.kernel import descriptor_of, numbers
 from gateway.programs.seccomp import Call, let_pass, next_call, wake_quickly, watch
 from gateway.programs.supervision import Program, accompany, stand_aside, start
 
@@ -93,11 +93,6 @@ class ConnectionReport:
 
     def _look_at(self, call: Call) -> None:
         known = numbers()
-        if call.number == IO_URING_SETUP:
-            if ("io_uring", 0) not in self._seen:
-                self._seen.add(("io_uring", 0))
-                self._print(_process_of(call.thread), "uses io_uring, whose connections cannot be seen")
-            return
         connects = known is not None and call.number == known.connect
         at, size = call.words[1:3] if connects else call.words[4:6]
         address = parse_address(_memory_of(call.thread, at, min(size, 28)))

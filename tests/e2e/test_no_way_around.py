@@ -203,6 +203,18 @@ def test_programs_that_ignore_the_proxy_are_stopped(place: Place, stranger: Stra
     assert process.returncode == 0
 
 
+def test_a_program_that_containment_hides_is_named_as_such(place: Place) -> None:
+    with TemporaryDirectory(dir="/tmp") as folder:
+        Path(folder).chmod(0o755)
+        script = Path(folder, "script")
+        script.write_text("#!/bin/sh\n")
+        script.chmod(0o755)
+        with contained(place, [str(script)]) as process:
+            _, errors = process.communicate(timeout=60)
+    assert process.returncode == 126
+    assert "in a folder that contained programs do not see" in errors
+
+
 CALL = json.dumps({"model": "svc-demo", "messages": [{"role": "user", "content": "hello"}]})
 SUCCESSES = {"model", "listed", "working folder", "home", "bundle", "terminal"}
 BY_GATEWAY = {

@@ -1,5 +1,6 @@
 """Connections past the gateway are reported, each address once, and nothing else is."""
 
+import errno
 import socket
 import struct
 import sys
@@ -53,6 +54,14 @@ def test_each_address_is_reported_once() -> None:
             "sends datagrams to 192.0.2.11:443",
         )
     ]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
+def test_io_uring_whose_connections_cannot_be_seen_is_missing() -> None:
+    code = "import ctypes; libc = ctypes.CDLL(None, use_errno=True); libc.syscall(425, 1, bytes(120))"
+    done = ran(*python(f"{code}; print(ctypes.get_errno())"))
+    assert (done.stdout, done.stderr) == (f"{errno.ENOSYS}\n", "")
 
 
 def sockaddr(host: str, port: int) -> bytes:

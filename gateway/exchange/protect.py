@@ -76,8 +76,8 @@ class Protection:
         try:
             await self._protect(exchange)
         except GatewayError as error:
-            # Nothing has found the name of the model to be free of private text.
             self.recent.refuse(exchange.caller, exchange.request_id, error, exchange.parsed)
+            # Nothing has found the name of the model to be free of private text.
             error.parties = {name: value for name, value in exchange.parties.items() if name != "model"}
             raise
 

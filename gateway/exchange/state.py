@@ -27,11 +27,10 @@ class Exchange:
     streamed answer; `annotated` says that the client gets the `svc` member with its answer.
 
     Protection sets the others: `corrections` are those that hold for the caller, `body` and `headers` what may go to
-    `destination`. `urls` are the URLs with
-    placeholders in the source texts, including those of the answer that the request continues. `framing` is set if the
-    answer may be a stream, `resumable` if a later request may continue it. `edit` is the request id of the receipt of
-    an operator's edit. `outcome` is set once it is recorded. `started` and `released` are the times of admission and of
-    the receipt, on the monotonic clock.
+    `destination`. `urls` are the URLs with placeholders in the source texts, including those of the answer that the
+    request continues. `framing` is set if the answer may be a stream, `resumable` if a later request may continue it.
+    `edit` is the request id of the receipt of an operator's edit. `outcome` is set once it is recorded. `started` and
+    `released` are the times of admission and of the receipt, on the monotonic clock.
     """
 
     request_id: str

@@ -12,9 +12,11 @@ from mitmproxy import connection, http
 from mitmproxy.proxy.mode_specs import ReverseMode
 
 from addons.streamed_answers import StreamedAnswer
+from addons.websocket_handshake import Handshake
 from gateway.config.listener_addresses import in_url
 from gateway.errors import GatewayError
 from gateway.exchange.messages import Call, ForwardedRequest, Listener
+from gateway.http.upstream_failures import Fault
 from gateway.models import Caller, ReceiptRef
 from gateway.wires.base import Wire
 from gateway.wires.error_shapes import ErrorShape, error_shape_of
@@ -28,8 +30,9 @@ class FlowState:
     protection succeeds, the flow itself points to a dead end. `accepted` is set while the gateway handles the
     request, which is complete. `headers` are the client's own, including credentials. `forwarded` is the protected
     request, `answer` the client's answer and `guard` the verdict on it. `shown` is the copy that operators see;
-    `receipt` names the receipt of a call that was not forwarded. `late` tells that the upstream timed out. `stream` is
-    the answer while it streams. `watch` reports a flow that is dropped before it ends.
+    `receipt` names the receipt of a call that was not forwarded. `fault` is that of the upstream, where no error of
+    mitmproxy tells. `stream` is the answer while it streams. `watch` reports a flow that is dropped before it ends.
+    `handshake` is that of a WebSocket which the request opens, `connection` the id of the one it is a message of.
 
     The others are for the log: `path` is the template of the gateway's own path, `caller` sent the request, `received`
     is the size of the body, `upstream_status` that of the upstream's answer, `released_at` when the request was
@@ -52,7 +55,7 @@ class FlowState:
     path: str | None = None
     shown: http.HTTPFlow | None = field(default=None, repr=False)
     receipt: ReceiptRef | None = None
-    late: bool = False
+    fault: Fault | None = None
     stream: StreamedAnswer | None = field(default=None, repr=False)
     watch: "finalize[Any, Any] | None" = field(default=None, repr=False)
     caller: Caller | None = None
@@ -62,6 +65,8 @@ class FlowState:
     seconds: dict[str, float] = field(default_factory=dict)
     noted: bool = False
     logged: bool = False
+    handshake: Handshake | None = None
+    connection: str = ""
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
@@ -97,6 +102,7 @@ class FlowState:
             flow.client_conn.sockname,
             self.wire.id if self.wire else "",
             editable,
+            self.connection,
         )
 
     @property

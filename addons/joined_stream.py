@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 
 from gateway.errors import GatewayError
-from gateway.exchange.streaming.framing import ServerSentEvents
+from gateway.exchange.streaming.framing import SEPARATOR, ServerSentEvents, texts_of
 from gateway.text.answers import AnswerText, Channel
 from gateway.wires.base import Body, EventFormat
 
@@ -16,7 +16,10 @@ def events_of(data: bytes) -> list[Body]:
     if data.lstrip()[:1] == b"{":
         return []
     try:
-        events: Any = orjson.loads(data) if data.lstrip()[:1] == b"[" else list(_server_sent(data))
+        if data[:1] == SEPARATOR:
+            events: Any = [orjson.loads(text) for text in texts_of(data)]
+        else:
+            events = orjson.loads(data) if data.lstrip()[:1] == b"[" else list(_server_sent(data))
     except (orjson.JSONDecodeError, GatewayError):
         return []
     return events if isinstance(events, list) and all(isinstance(event, dict) for event in events) else []

@@ -30,6 +30,8 @@ from addons.patches.connection_limits import Clients, ClientState
 from addons.request_log import RequestLog
 from addons.streamed_answers import StreamedAnswer, is_stream, prepare_head
 from addons.upstream_faults import fault_of
+from addons.websocket_handshake import Handshake
+from addons.websockets import WebSockets
 from gateway.auth.credentials import KeySearch, scrub_secrets, secrets_of
 from gateway.auth.query_key import is_google, with_key
 from gateway.errors import BadRequest, BadUpstream, GatewayError, NotFound, Unauthorized, Unavailable
@@ -68,6 +70,7 @@ class Protect:
         check_host: Callable[[str, int], None],
         limit: int,
         key_search: KeySearch,
+        sockets: WebSockets,
     ) -> None:
         self._gateway = gateway
         self._states = states
@@ -80,6 +83,7 @@ class Protect:
         self._check_host = check_host
         self._limit = limit
         self._key_search = key_search
+        self._sockets = sockets
         self._wires = Wires.discover()
         # Also those that were closed since.
         self._connections: WeakKeyDictionary[http.HTTPFlow, ClientState] = WeakKeyDictionary()
@@ -144,6 +148,7 @@ class Protect:
             raise NotFound("The request arrived on no gateway listener.")
         if self._states.closing:
             raise Unavailable("The gateway is stopping; try again.", code="stopping", retry_after=1)
+        state.handshake = None if state.connection else Handshake.of(flow.request, state.headers, state.target)
         state.accepted = True
         content = flow.request.raw_content or b""
         state.received = len(content)
@@ -195,6 +200,8 @@ class Protect:
         """Sets the protected request and its destination. No other code gives a flow its destination back."""
         state.forwarded = forwarded
         send_to(flow.request, forwarded.url, forwarded.headers, forwarded.body)
+        if state.handshake is not None:
+            self._sockets.begin(flow, state, state.handshake)
         state.target = (flow.request.data.host, flow.request.data.port, flow.request.scheme)
         state.cleared = True
         state.released_at = time()
@@ -251,6 +258,8 @@ class Protect:
         if _redirects(response):
             self._stop_redirect(flow, state)
             return
+        if state.handshake is not None:
+            self._sockets.accept(flow, response, state, state.handshake)
         assert state.forwarded is not None
         outcome = "answered"
         if state.forwarded.receipt is not None:
@@ -324,7 +333,7 @@ class Protect:
         if state is None or not state.cleared:
             await self._end_early(flow, state)
             raise exceptions.AddonHalt
-        fault = Fault.TIMED_OUT if state.late else fault_of(flow)
+        fault = state.fault or fault_of(flow)
         error = self._reported(fault, state) if fault is not None else None
         outcome, code = (outcome_of(error.code), error.code) if error is not None else ("cancelled", None)
         self._gateway.fail(state.request_id, outcome, was_sent(flow.request), code)

@@ -81,6 +81,7 @@ class RequestLog:
         line = self._write(
             {
                 "request_id": state.request_id,
+                "connection": state.connection or None,
                 **_of_caller(state.caller),
                 "client": client_address(flow.client_conn.peername, state.headers.fields, self.trusted),
                 "listener": state.listener.value,

@@ -35,6 +35,7 @@ from addons.patches.first_bytes import replace_searches
 from addons.patches.flow_filters import bound_filters
 from addons.patches.head_limits import MessageLimits, PrefaceLimit, bound_messages
 from addons.patches.response_delivery import ResponseDelivery
+from addons.patches.websocket_frames import open_sockets
 from addons.preflight import authority, explained, prepared, refused_by_mitmproxy
 from addons.protect import Protect
 from addons.proxy_key import ProxyKey
@@ -42,6 +43,7 @@ from addons.reload import Listeners, Reload
 from addons.request_log import RequestLog
 from addons.unprotected_tunnels import UnprotectedTunnels
 from addons.upstream_faults import UpstreamTimeouts
+from addons.websockets import WebSockets
 from addons.witness import Observer, Witness
 from gateway.auth.credentials import KeySearch
 from gateway.config.host_patterns import HostMatcher, host_regexes
@@ -111,6 +113,14 @@ async def serve(
             unprotected = UnprotectedTunnels(hosts_to_refuse(settings.unprotected_hosts), intercepts, log)
             outbound = OutboundProxying(settings.outbound_proxies, states, log, clients, unprotected.passes)
             outbound.install()
+            sockets = WebSockets(
+                gateway,
+                states,
+                limit=settings.body_limit_bytes,
+                seconds=settings.body_timeout_seconds,
+                answer_limit=settings.response_limit_bytes,
+            )
+            open_sockets(sockets, clients)
             protect = Protect(
                 gateway,
                 states,
@@ -128,6 +138,7 @@ async def serve(
                 check_host=unprotected.check,
                 limit=settings.response_limit_bytes,
                 key_search=KeySearch.of(settings.api_key),
+                sockets=sockets,
             )
             proxy_tls = settings.speaks_tls("proxy")
             others = [(settings.web_host, settings.web_port)] if settings.web else []

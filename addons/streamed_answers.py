@@ -16,7 +16,7 @@ from gateway.wires.base import Framing
 
 # Bytes of an answer that operators see.
 _SHOWN = 1024 * 1024
-_MEDIA_TYPES = {"sse": "text/event-stream", "json-array": "application/json"}
+_MEDIA_TYPES = {"sse": "text/event-stream", "json-array": "application/json", "json-seq": "application/json-seq"}
 
 
 class StreamedAnswer:

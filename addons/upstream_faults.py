@@ -84,7 +84,7 @@ class UpstreamTimeouts:
         handler = ctx.master.addons.get("proxyserver").connections.get(flow.client_conn.id)
         if handler is None:
             return
-        state.late = True
+        state.fault = Fault.TIMED_OUT
         # A connection being established is not in the flow yet. All others of this client are idle: HTTP/1 has one
         # request at a time.
         for connection, transport in list(handler.transports.items()):

@@ -30,6 +30,7 @@ from gateway.exchange.operator_edits import OperatorEdits
 from gateway.exchange.protect import Protection
 from gateway.exchange.recent_findings import RecentFindings
 from gateway.exchange.records import Records
+from gateway.exchange.socket_conversations import SocketConversations
 from gateway.http.metrics import Readings, health, resident_bytes
 from gateway.models import Caller, Scope
 from gateway.placeholders import prepare
@@ -113,8 +114,11 @@ class Container:
         )
         self._earlier = EarlierAnswers()
         self.recent_findings = RecentFindings()
+        self.sockets = SocketConversations()
         self._patterns = Protector(patterns, hash_key=hash_key)
-        self.answers = Answers(self._patterns, self.engines.types, self.workers, self.records, self._earlier)
+        self.answers = Answers(
+            self._patterns, self.engines.types, self.workers, self.records, self._earlier, self.sockets
+        )
         self.edits = OperatorEdits(self.protector, self.workers, self.records)
         self._background: set[asyncio.Task[None]] = set()
         self._retention: asyncio.Task[None] | None = None
@@ -137,11 +141,12 @@ class Container:
             earlier=self._earlier,
             corrections=self.corrections,
             recent=self.recent_findings,
+            sockets=self.sockets,
             installation_key=self._key,
             default_policy=settings.default_policy,
             local_available=surfaces.local_available,
         )
-        self.admission = Admission(settings, self.callers, self.wires, surfaces, self._earlier)
+        self.admission = Admission(settings, self.callers, self.wires, surfaces, self._earlier, self.sockets)
         longest = settings.session_max_ttl_seconds
         bounds = SessionDocument(
             default_ttl_seconds=settings.session_ttl_seconds or longest,

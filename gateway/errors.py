@@ -2,7 +2,7 @@
 
 GatewayError
 ├── BadRequest            400  invalid_json, invalid_encoding, invalid_request, streaming_not_supported,
-│   │                          signature_not_supported, tls_required
+│   │                          signature_not_supported, tls_required, unknown_event
 │   ├── LateRequest       408  request_timeout
 │   ├── UpgradeRefused    426  upgrade_refused
 │   └── HeadTooLarge      431  head_too_large

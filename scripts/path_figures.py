@@ -11,7 +11,7 @@ from pathlib import Path
 
 from scripts.tree_figures import ROOT, Figure, report
 
-MOST_TYPES = 25
+MOST_TYPES = 26
 MOST_CALLS = 6
 
 # From the listener's hooks to the restored answer.
@@ -27,7 +27,7 @@ PATH = (
 )
 MESSAGES, PROTOCOL = "gateway/exchange/messages.py", "Gateway"
 # Belong to a connection, or to a request that its client or the listener ends.
-_NOT_OF_A_CHAT = frozenset({"check_proxy_key", "caller_of", "note"})
+_NOT_OF_A_CHAT = frozenset({"check_proxy_key", "caller_of", "note", "disconnected"})
 
 
 def types_on_path(root: Path = ROOT, path: Sequence[str] = PATH) -> set[str]:

@@ -17,6 +17,7 @@ from gateway.exchange.earlier_answers import EarlierAnswers
 from gateway.exchange.protect import Protection
 from gateway.exchange.recent_findings import RecentFindings
 from gateway.exchange.records import Records
+from gateway.exchange.socket_conversations import SocketConversations
 from gateway.exchange.state import Exchange
 from gateway.http.strict_json import dump
 from gateway.models import Caller, PrivacyMode, Scope, Trust
@@ -131,6 +132,7 @@ async def test_all_four_protect_a_request_together(added: Path, data_dir: Path) 
     workers = Workers(1, 4, 10)
     protector = Protector(detector, hash_key=b"h" * 32)
     receipts, earlier = ReceiptLog(store, load_signer(data_dir), data_dir), EarlierAnswers()
+    sockets = SocketConversations()
     default = policies.get("default").ref
     records = Records(receipts, ValueDigests(b"k" * 32), lambda: default, engine_version=detector.version)
     protection = Protection(
@@ -143,6 +145,7 @@ async def test_all_four_protect_a_request_together(added: Path, data_dir: Path) 
         earlier=earlier,
         corrections=StoredCorrections(store, b"k" * 32),
         recent=RecentFindings(),
+        sockets=sockets,
         installation_key=b"k" * 32,
         default_policy="default",
         local_available=surfaces.local_available,
@@ -158,7 +161,8 @@ async def test_all_four_protect_a_request_together(added: Path, data_dir: Path) 
         exchange = Exchange(request_id, wire, anna, destination, body, annotated=True)
         await protection.protect(exchange)
         answer = await surface.complete(body)
-        closed = await Answers(protector, detector.types, workers, records, earlier).close(exchange, 200, dump(answer))
+        answers = Answers(protector, detector.types, workers, records, earlier, sockets)
+        closed = await answers.close(exchange, 200, dump(answer))
     finally:
         workers.close()
         store.close()

@@ -5,19 +5,22 @@ puts the restored answer into these events, so the flow holds what the upstream 
 into the flow for a moment would not do: `response` hooks that end without suspending run while mitmproxy still holds
 the connection's lock, and the event loop may run other callbacks before the response is sent.
 
+A connection that switches its protocol gets the layer that `upgraded` returns, or else is closed.
+
 Without the replaced class, the client would get the protected answer. Upstream would have to let a hook set the body
 that is sent apart from the body that the flow keeps.
 """
 
+from collections.abc import Callable
 from copy import copy
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
 from mitmproxy import http
-from mitmproxy.proxy import layer
+from mitmproxy.proxy import commands, context, events, layer
 from mitmproxy.proxy.layers import http as http_layers
 from mitmproxy.proxy.layers.http import HttpStream, SendHttp
-from mitmproxy.proxy.layers.http._events import ResponseData, ResponseHeaders
+from mitmproxy.proxy.layers.http._events import ResponseData, ResponseEndOfMessage, ResponseHeaders
 
 from addons.fail_closed import fail_closed
 from addons.flow_state import FlowStates
@@ -59,6 +62,8 @@ class DeliveringStream(HttpStream):
     """Sends the restored answer in place of the flow's response."""
 
     answers: ClassVar[Answers]
+    upgraded: ClassVar[Callable[[http.HTTPFlow, context.Context], layer.Layer | None]] = staticmethod(lambda *_: None)
+    _switches: bool = False
 
     def send_response(self, already_streamed: bool = False) -> layer.CommandGenerator[None]:
         answer: bytes | None = None
@@ -71,6 +76,28 @@ class DeliveringStream(HttpStream):
             elif isinstance(event, ResponseData) and answer is not None:
                 event.data = answer
             yield command
+
+    def state_wait_for_response_headers(self, event: ResponseHeaders) -> layer.CommandGenerator[None]:
+        self._switches = event.response.status_code == 101
+        yield from super().state_wait_for_response_headers(event)
+
+    def flow_done(self) -> layer.CommandGenerator[None]:
+        upgraded = type(self).upgraded(self.flow, self.context)
+        if upgraded is None:
+            if self._switches:
+                # The upstream has, and the client is told that it could not.
+                yield commands.CloseConnection(self.context.server)
+            yield from super().flow_done()
+            return
+        self.child_layer = upgraded
+        self._handle_event = self.passthrough
+        yield from upgraded.handle_event(events.Start())
+        # The client's connection switches with this, and delivers what has arrived already.
+        yield SendHttp(ResponseEndOfMessage(self.stream_id), self.context.client)
+
+    def state_done(self, event: events.Event) -> layer.CommandGenerator[None]:
+        if not self._switches:
+            yield from super().state_done(event)
 
 
 def _of_length(response: http.Response, length: int) -> http.Response:

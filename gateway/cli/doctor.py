@@ -80,7 +80,9 @@ def unscanned(settings: Settings) -> Iterator[Unscanned]:
         more = f" and {len(entry.patterns) - 1} more" if len(entry.patterns) > 1 else ""
         yield Unscanned(f"{host}{more} ({entry.clients})", happens)
     yield Unscanned("programs that do not use the proxy or a base URL", "not seen at all")
-    yield Unscanned("WebSockets", "refused with 426 on intercepted hosts; elsewhere they pass in the tunnel")
+    served = "protected for OpenAI's Responses" if settings.websockets else "refused with 426"
+    others = "; others are refused with 426" if settings.websockets else ""
+    yield Unscanned("WebSockets", f"{served} on intercepted hosts{others}; elsewhere they pass in the tunnel")
     yield Unscanned("files, images, audio", 'refused, unless a policy has attachments = "pass"')
     yield Unscanned("encrypted reasoning and signatures", "are sent byte for byte: only the provider can read them")
     if settings.detection == "patterns":

@@ -160,6 +160,10 @@ class Settings(BaseSettings):
     """Whether clients of the gateway's listener may ask for streamed chat completions (`stream` true). All other calls
     are streamed without it: Responses, Messages, Gemini and legacy completions. The proxy always streams."""
 
+    websockets: bool = True
+    """Whether clients may open WebSockets for OpenAI's Responses API, whose messages are protected as requests are.
+    Other upgrades, and all if this is false, are refused with 426, after which codex sends HTTP requests."""
+
     telemetry: Literal["drop", "protect"] = "drop"
     """How known reports that proxy clients send on their own use, such as traces, are treated: dropped with 202, or
     protected as any JSON. They never pass as they are."""

@@ -14,6 +14,7 @@ header_policy   which headers are forwarded
 earlier_answers values of answers that a later request may continue
 recent_findings where something was hidden in recent requests, for the keys that sent them
 operations      analyze, explain, protect, reconstruct, shard
+socket_conversations  the same values, for the answers of a WebSocket, as long as it is open
 operator_edits  an operator's edits of protected requests
 edit_findings   where an edit holds private text
 leak_search     searches for known values in any encoding

@@ -11,11 +11,12 @@ from gateway.auth.key_permissions import check_scope
 from gateway.auth.query_key import take_keys
 from gateway.auth.signatures import refuse_signed
 from gateway.config.settings import CONFIGURED_UPSTREAM, Settings
-from gateway.errors import NotFound, UnsupportedMedia, UpgradeRefused
+from gateway.errors import BadRequest, NotFound, Unavailable, UnsupportedMedia, UpgradeRefused
 from gateway.exchange.destination import Destination
 from gateway.exchange.earlier_answers import EarlierAnswers
 from gateway.exchange.header_policy import forwardable
 from gateway.exchange.messages import Call, Listener, NativeResponse
+from gateway.exchange.socket_conversations import SocketConversations
 from gateway.exchange.state import Exchange
 from gateway.http.content_encoding import decode
 from gateway.http.methods import METHODS
@@ -26,6 +27,8 @@ from gateway.surfaces.base import SurfaceRegistry
 from gateway.surfaces.upstream import UpstreamSurface
 from gateway.wires.base import Body, Wire, Wires
 from gateway.wires.other_json import OTHER_JSON
+from gateway.wires.responses import CREATE, takes_sockets
+from gateway.wires.responses import WIRE as RESPONSES
 from gateway.wires.unknown_calls import BEYOND_JSON, is_bedrock, is_beyond_json, telemetry_route, unknown_path
 
 # Methods of calls that need no body.
@@ -36,13 +39,20 @@ class Admission:
     """Makes the exchanges of calls."""
 
     def __init__(
-        self, settings: Settings, callers: Callers, wires: Wires, surfaces: SurfaceRegistry, earlier: EarlierAnswers
+        self,
+        settings: Settings,
+        callers: Callers,
+        wires: Wires,
+        surfaces: SurfaceRegistry,
+        earlier: EarlierAnswers,
+        sockets: SocketConversations,
     ) -> None:
         self._settings = settings
         self._callers = callers
         self._wires = wires
         self._surfaces = surfaces
         self._earlier = earlier
+        self._sockets = sockets
         self._forward = frozenset(name.encode() for name in settings.forward_headers)
 
     def check_head(self, call: Call) -> Caller | None:
@@ -71,8 +81,8 @@ class Admission:
         path, _, query = call.path.partition("?")
         refuse_signed(call.fields, query)
         # Other upgrades, such as h2c of clients in Java, are offers that a server may ignore (RFC 9110 section 7.8).
-        if "websocket" in (_header(call, b"upgrade") or "").lower():
-            raise UpgradeRefused("The gateway speaks no WebSocket; send the request as an HTTP POST.", param="Upgrade")
+        if not call.connection and "websocket" in (_header(call, b"upgrade") or "").lower():
+            return self._admit_socket(call, path)
         # `*` (RFC 9112 section 3.2.4) names no resource, and would not end the host in a URL.
         if ("%" in path and not is_bedrock(path)) or not path.startswith("/"):
             raise unknown_path(path)
@@ -84,6 +94,32 @@ class Admission:
             return self._admit_proxied(call, wire, "chat")
         return self._admit_other(call, path)
 
+    def _admit_socket(self, call: Call, path: str) -> Exchange:
+        """Admits the handshake of a WebSocket for the Responses API. Each message is admitted as a request later."""
+        is_served = takes_sockets(path) and call.method == "GET" and not call.content
+        if not (is_served and self._settings.websockets):
+            raise UpgradeRefused("The gateway speaks no WebSocket here; send an HTTP POST instead.", param="Upgrade")
+        if call.listener is Listener.PROXY:
+            return self._admit_proxied(call, RESPONSES, "websocket")
+        refuse_repeated(call.fields)
+        caller = self._callers.authenticate(call.fields, call.path)
+        check_scope(caller, Scope.CHAT)
+        asked = {"model": CONFIGURED_UPSTREAM}
+        destination = self.destination_for(RESPONSES, asked, call.path, call.fields, caller)
+        if not destination.url:
+            message = "No upstream serves WebSockets; send the request as an HTTP POST."
+            raise UpgradeRefused(message, param="Upgrade")
+        return Exchange(call.request_id, RESPONSES, caller, destination, {}, path, "websocket")
+
+    def _check_provider(self, call: Call, destination: Destination) -> None:
+        """Checks that the WebSocket of a message leads to its destination. Raises BadRequest and Unavailable."""
+        provider = self._sockets.provider(call.connection)
+        if provider is None:
+            raise Unavailable("This connection is no longer known; open another one.")
+        if provider != destination.provider:
+            message = "Another upstream serves this model than this WebSocket leads to; send an HTTP POST instead."
+            raise BadRequest(message, param="model")
+
     def _admit_chat(self, call: Call, wire: Wire) -> Exchange:
         path = call.path.partition("?")[0]
         caller = self._callers.authenticate(call.fields, call.path)
@@ -92,9 +128,20 @@ class Admission:
             check_media_type(_header(call, b"content-type"))
         source, body = self._parse(call)
         destination = self.destination_for(wire, body, call.path, call.fields, caller)
-        streams = wire.streams_by_default or self._settings.streaming
+        if call.connection:
+            self._check_provider(call, destination)
         return Exchange(
-            call.request_id, wire, caller, destination, body, path, "chat", source, may_stream=streams, annotated=True
+            call.request_id,
+            wire,
+            caller,
+            destination,
+            body,
+            path,
+            "chat",
+            source,
+            may_stream=wire.streams_by_default or self._settings.streaming,
+            annotated=True,
+            connection=call.connection,
         )
 
     def _admit_proxied(self, call: Call, wire: Wire, operation: str) -> Exchange:
@@ -112,7 +159,11 @@ class Admission:
             credentials=PROVIDER_CREDENTIALS,
             forward=self._forward,
         )
-        return Exchange(call.request_id, wire, caller, destination, body, path, operation, source, may_stream=True)
+        if call.connection:
+            self._check_provider(call, destination)
+        exchange = Exchange(call.request_id, wire, caller, destination, body, path, operation, source, may_stream=True)
+        exchange.connection = call.connection
+        return exchange
 
     def _admit_other(self, call: Call, path: str) -> Exchange | NativeResponse:
         """Admits a proxied call that no wire knows: drops telemetry, and refuses all bodies but JSON.
@@ -149,6 +200,9 @@ class Admission:
             return None, {}
         source = decode(call.content, _header(call, b"content-encoding"), self._settings.body_limit_bytes)
         body = parse_object(source)
+        if call.connection and body.get("type") != CREATE:
+            message = f"The gateway protects messages of the type `{CREATE}` only; nothing was sent."
+            raise BadRequest(message, code="unknown_event", param="type")
         return source if call.editable and body else None, body
 
     def destination_for(

@@ -11,9 +11,10 @@ from functools import partial
 from gateway.detection.recognizer import EntityType
 from gateway.errors import BadUpstream, GatewayError
 from gateway.exchange.answer_guard import CONTENT_FILTERED, AnswerGuard
-from gateway.exchange.earlier_answers import EarlierAnswers
+from gateway.exchange.earlier_answers import Earlier, EarlierAnswers
 from gateway.exchange.messages import AnswerEnd, StreamPlan, known_tokens
 from gateway.exchange.records import Records
+from gateway.exchange.socket_conversations import SocketConversations
 from gateway.exchange.state import Exchange
 from gateway.exchange.streaming import AnswerStream
 from gateway.guard import GuardContext, Verdict
@@ -41,12 +42,14 @@ class Answers:
         workers: Workers,
         records: Records,
         earlier: EarlierAnswers,
+        sockets: SocketConversations,
     ) -> None:
         self._patterns = patterns
         self._types = types
         self._workers = workers
         self._records = records
         self._earlier = earlier
+        self._sockets = sockets
 
     async def close(self, exchange: Exchange, status: int, body: bytes) -> bytes:
         """Guards the upstream's answer, restores it for the client, and records the outcome.
@@ -81,12 +84,19 @@ class Answers:
                 end = await self._workers.run(job, key=exchange.caller.key_id, cost=size, closes=True)
         finally:
             exchange.verdict = end.verdict
-            if exchange.resumable and end.ids:
-                provider, known = exchange.destination.provider, exchange.placeholders.entries()
-                self._earlier.remember(exchange.caller, provider, end.ids, known, exchange.urls)
+            self._remember(exchange, end.ids)
             code = _INVALID if exchange.annotated and end.outcome == "unreadable_answer" else None
             self._records.end(exchange, end.outcome, end.status, end.tokens, sent=True, code=code)
         return end
+
+    def _remember(self, exchange: Exchange, ids: tuple[str, ...]) -> None:
+        if not ids or not (exchange.resumable or exchange.connection):
+            return
+        known = exchange.placeholders.entries()
+        if exchange.resumable:
+            self._earlier.remember(exchange.caller, exchange.destination.provider, ids, known, exchange.urls)
+        if exchange.connection:
+            self._sockets.remember(exchange.connection, ids, Earlier(known, exchange.urls, key=exchange.session_key))
 
     def plan(self, exchange: Exchange, *, hold: bool = False) -> StreamPlan:
         """Returns what restoring a streamed answer takes. Only held answers are searched for new values."""

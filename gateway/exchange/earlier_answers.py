@@ -16,11 +16,15 @@ _MOST_CALLERS = 1_000
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Earlier:
-    """The values of an answer's session, and the protected forms of the URLs in its source texts."""
+    """The values of an answer's session, and the protected forms of the URLs in its source texts.
+
+    `key` is the placeholder key of the conversation, if later turns are to have the same.
+    """
 
     known: tuple[Known, ...] = ()
     urls: frozenset[str] = frozenset()
     until: float = 0
+    key: bytes = b""
 
     def __repr__(self) -> str:
         return f"Earlier({len(self.known)} values)"

@@ -25,7 +25,7 @@ class Call(NamedTuple):
 
     `path` is as sent, including the query; `origin` is the scheme and `host:port` it was sent to. `wire` is the id of
     the wire that serves the path, if any does. `editable` tells whether an operator may edit the protected request
-    before it is forwarded.
+    before it is forwarded. `connection` is the id of the WebSocket that the request is a message of.
     """
 
     request_id: str
@@ -39,6 +39,7 @@ class Call(NamedTuple):
     server: Address = None
     wire: str = ""
     editable: bool = False
+    connection: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,3 +168,6 @@ class Gateway(Protocol):
 
         Does nothing for an unknown id.
         """
+
+    def disconnected(self, connection: str) -> None:
+        """Forgets the conversations of a WebSocket that has ended. Its id is that of the request that opened it."""

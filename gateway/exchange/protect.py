@@ -19,6 +19,7 @@ from gateway.exchange.header_policy import HeadSearch
 from gateway.exchange.permissions import check_call, check_form, check_opaque, refusal
 from gateway.exchange.recent_findings import RecentFindings
 from gateway.exchange.records import Records, described
+from gateway.exchange.socket_conversations import SocketConversations
 from gateway.exchange.state import Exchange
 from gateway.http.strict_json import dump
 from gateway.http.types import Field
@@ -51,6 +52,7 @@ class Protection:
         earlier: EarlierAnswers,
         corrections: StoredCorrections,
         recent: RecentFindings,
+        sockets: SocketConversations,
         installation_key: bytes,
         default_policy: str,
         local_available: bool,
@@ -64,6 +66,7 @@ class Protection:
         self._quotas = quotas
         self._earlier = earlier
         self._stored_corrections = corrections
+        self._sockets = sockets
         self._installation_key = installation_key
         self._default_policy = default_policy
         self._local_available = local_available
@@ -98,6 +101,9 @@ class Protection:
         """Reads the texts and wishes of a request, and checks that its caller may send it."""
         wire, query = exchange.wire, exchange.destination.query
         conversation = wire.read(exchange.parsed, f"{exchange.path}?{query}" if query else exchange.path)
+        if exchange.connection:
+            # Every answer on a WebSocket is a stream of messages.
+            conversation.stream, conversation.framing = True, "json-seq"
         if conversation.stream and not (exchange.may_stream and wire.stream):
             message = "Chat completions are streamed with `SVC_STREAMING=true` only; set it, or send `stream` false."
             raise BadRequest(message, code="streaming_not_supported", param="stream")
@@ -133,12 +139,19 @@ class Protection:
 
     def _begin_session(self, exchange: Exchange, conversation: Conversation) -> None:
         """Derives the placeholders of the conversation, with those of the earlier answer that it continues."""
-        earlier = self._earlier.get(
-            exchange.caller, exchange.destination.provider, conversation.continues, needed=conversation.replays
-        )
+        earlier = self._sockets.get(exchange.connection, conversation.continues)
+        if earlier is None:
+            earlier = self._earlier.get(
+                exchange.caller, exchange.destination.provider, conversation.continues, needed=conversation.replays
+            )
         key, caller, before_seed = self._installation_key, exchange.caller.key_id, conversation.before_seed
+        if earlier.key:
+            before_seed = 0
         opening = conversation_key(key, caller, conversation.opening) if before_seed else b""
-        own = conversation_key(key, caller, conversation.seed)
+        own = earlier.key or conversation_key(key, caller, conversation.seed)
+        if earlier.key or conversation.seed != conversation.opening:
+            # A conversation without a text of a user begins like others do.
+            exchange.session_key = own
         exchange.placeholders = Placeholders(own, earlier.known, opening_blocks=before_seed, opening_key=opening)
         exchange.urls = earlier.urls
 

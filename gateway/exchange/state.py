@@ -29,8 +29,9 @@ class Exchange:
     Protection sets the others: `corrections` are those that hold for the caller, `body` and `headers` what may go to
     `destination`. `urls` are the URLs with placeholders in the source texts, including those of the answer that the
     request continues. `framing` is set if the answer may be a stream, `resumable` if a later request may continue it.
-    `edit` is the request id of the receipt of an operator's edit. `outcome` is set once it is recorded. `started` and
-    `released` are the times of admission and of the receipt, on the monotonic clock.
+    `edit` is the request id of the receipt of an operator's edit. `connection` is the id of the WebSocket that the
+    request came on, `session_key` the placeholder key that its later turns have, too. `outcome` is set once it is
+    recorded. `started` and `released` are the times of admission and of the receipt, on the monotonic clock.
     """
 
     request_id: str
@@ -43,6 +44,7 @@ class Exchange:
     source: bytes | None = field(default=None, repr=False)
     may_stream: bool = False
     annotated: bool = False
+    connection: str = ""
 
     policy: Policy = field(init=False, repr=False)
     corrections: Corrections | None = field(default=None, init=False, repr=False)
@@ -55,6 +57,7 @@ class Exchange:
     receipt: Receipt = field(init=False, repr=False)
     framing: Framing | None = None
     resumable: bool = False
+    session_key: bytes = field(default=b"", repr=False)
     verdict: Verdict | None = None
     edit: str | None = None
     outcome: str = ""

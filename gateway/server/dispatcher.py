@@ -35,6 +35,7 @@ class Dispatcher:
         self._edits = container.edits
         self._records = container.records
         self._store = container.store
+        self._sockets = container.sockets
         self._app = app
         self._exchanges: dict[str, Exchange] = {}
 
@@ -92,6 +93,8 @@ class Dispatcher:
         else:
             headers = await self._container.protection.forwarded_headers(admitted)
             destination = admitted.destination
+            if admitted.operation == "websocket":
+                self._sockets.begin(call.request_id, destination.provider)
             opened = ForwardedRequest(
                 destination.url, headers, b"", timeout_seconds=destination.timeout_seconds, caller=admitted.caller
             )
@@ -193,6 +196,9 @@ class Dispatcher:
         exchange = self._exchanges.pop(request_id, None)
         if exchange is not None:
             self._records.end(exchange, outcome, sent=sent, code=code)
+
+    def disconnected(self, connection: str) -> None:
+        self._sockets.end(connection)
 
     def stop(self) -> None:
         """Records every request under way as cancelled."""

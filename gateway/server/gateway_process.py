@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _STOP_SECONDS = 15.0
-_CALLS = "check_proxy_key check_head open caller_of note edit close end fail check metrics".split()
+_CALLS = "check_proxy_key check_head open caller_of note edit close end fail disconnected check metrics".split()
 _SLOW_IMPORTS = ("gateway.api.app", "gateway.server.dispatcher")
 
 type Reload = Callable[[Settings], Awaitable[int]]
@@ -79,6 +79,9 @@ class RemoteGateway:
 
     def note(self, call: Call, outcome: str) -> None:
         self._link.tell("note", call, outcome)
+
+    def disconnected(self, connection: str) -> None:
+        self._link.tell("disconnected", connection)
 
     async def _call(self, name: str, *arguments: object) -> Any:
         try:

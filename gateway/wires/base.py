@@ -18,8 +18,9 @@ from gateway.text.fields import MessageField
 from gateway.wires.error_shapes import error_body
 
 type Body = dict[str, Any]
-type Framing = Literal["sse", "json-array"]
-"""How the events of a streamed answer are divided: as server-sent events, or as the items of a JSON array."""
+type Framing = Literal["sse", "json-array", "json-seq"]
+"""How the events of a streamed answer are divided: as server-sent events, as the items of a JSON array, or as JSON text
+sequences (RFC 7464), which the messages of a WebSocket are read as."""
 type Tokens = tuple[int | None, int | None]
 """Input and output tokens, each if it is known."""
 

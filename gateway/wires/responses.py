@@ -25,6 +25,8 @@ _STORED = re.compile(r"(?:/[\w.-]+)*/(responses/(\w+))\Z", re.ASCII)
 _BEFORE_ITEMS = ("tools", "instructions", "prompt", "text")
 # Members that are read on their own, or validated where they are read.
 _READ = frozenset({"model", "input", "stream", *_BEFORE_ITEMS})
+CREATE = "response.create"
+"""The type of the messages on a WebSocket that are requests. They have no other member that a POST has not."""
 # Codex reports in it where it runs: folder, remote and commit. As a header it is not sent either.
 _REPORT = "x-codex-turn-metadata"
 _LAST = frozenset({"response.completed", "response.incomplete", "response.failed"})
@@ -108,7 +110,7 @@ class ResponseEvents(EventFormat):
     def error(self, error: GatewayError, request_id: str) -> Body:
         """As the API reference has it, with the `error` that the official SDKs raise."""
         body = error.body(request_id)
-        given = {"code": error.code, "message": error.message, "param": error.param}
+        given = {"code": error.code, "message": error.message, "param": error.param, "status": error.status}
         return {"type": "error", **given, "sequence_number": 0, **body}
 
 
@@ -162,7 +164,8 @@ class Responses(Wire):
             raise BadRequest("`input` must be a string or a list of items.", param="input")
         items = given if isinstance(given, list) else []
         divide(conversation, block, reader.turns(items), lambda cut: {**before, "input": items[:cut]})
-        conversation.blocks.append([*placed(Place.SETTINGS, reader.settings(body, _READ))])
+        read = _READ | {"type"} if body.get("type") == CREATE else _READ
+        conversation.blocks.append([*placed(Place.SETTINGS, reader.settings(body, read))])
         conversation.continues = _continued(body)
         conversation.resumable = body.get("store") is not False
         return conversation
@@ -188,6 +191,12 @@ class Responses(Wire):
         body.pop("output_text", None)
         body["output"] = [withheld_message(message)]
         body["status"], body["incomplete_details"] = "incomplete", {"reason": "content_filter"}
+
+
+def takes_sockets(path: str) -> bool:
+    """Whether the API takes WebSockets at a path, which has no query."""
+    found = Responses.path.match(path)
+    return found is not None and found[1] == "responses"
 
 
 def _check_tools(body: Body) -> None:

@@ -16,6 +16,7 @@ from addons.operator_view import Review
 from addons.patches.connection_limits import Clients, ClientState
 from addons.protect import Protect
 from addons.request_log import RequestLog
+from addons.websockets import WebSockets
 from gateway.auth.credentials import KeySearch
 from gateway.errors import Forbidden
 from gateway.exchange.answer_guard import AnswerGuard
@@ -74,6 +75,9 @@ class FakeGateway:
     def fail(self, request_id: str, outcome: str, sent: bool = False, code: str | None = None) -> None:
         self.told.append((outcome, sent))
 
+    def disconnected(self, connection: str) -> None:
+        self.told.append(("disconnected", False))
+
     def note(self, call: Call, outcome: str) -> None:
         self.noted.append(outcome)
 
@@ -97,6 +101,7 @@ class Bench:
             check_host=self.check_host,
             limit=LARGE,
             key_search=KeySearch(),
+            sockets=WebSockets(gateway, self.states, limit=LARGE, seconds=30, answer_limit=LARGE),
         )
 
     def intercepts(self, host: str, port: int) -> bool:

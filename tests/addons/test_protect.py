@@ -14,6 +14,7 @@ from addons.fail_closed import DEAD_END
 from addons.metered_reader import ClientGone
 from gateway.errors import BadUpstream, Forbidden, GatewayError, NotFound, Unauthorized, Unavailable
 from gateway.exchange.messages import AnswerEnd
+from gateway.http.upstream_failures import Fault
 from tests.addons.protected_flows import FORWARDED, KEY, LARGE, NATIVE, PLAN, RECEIPT, SECRET, SSE, WIRE, Bench
 
 
@@ -371,7 +372,7 @@ async def test_a_flow_that_breaks_off_or_is_dropped_is_recorded(
 ) -> None:
     flow = await bench.after("requestheaders", "request")
     state = bench.state(flow)
-    state.late = late
+    state.fault = Fault.TIMED_OUT if late else None
     if message is None:
         assert state.watch is not None
         state.watch()

@@ -13,6 +13,7 @@ from mitmproxy.test import taddons, tflow
 from addons.flow_state import FlowState, FlowStates
 from addons.upstream_faults import UpstreamTimeouts
 from gateway.exchange.messages import ForwardedRequest, Listener
+from gateway.http.upstream_failures import Fault
 
 pytestmark = pytest.mark.anyio
 
@@ -57,7 +58,7 @@ async def test_its_connection_is_ended_and_the_clients_is_not() -> None:
     states, flow, state = crossing(0.01)
     flow.live = True
     known = await waited(flow, UpstreamTimeouts(states), "request")
-    assert (state.late, known.upstream.ended, known.client.ended) == (True, True, False)
+    assert (state.fault, known.upstream.ended, known.client.ended) == (Fault.TIMED_OUT, True, False)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +77,7 @@ async def test_other_calls_are_left_alone(seconds: float | None, hooks: list[str
     states, flow, state = crossing(seconds)
     flow.live, state.cleared = changes.get("live", True), changes.get("cleared", True)
     known = await waited(flow, UpstreamTimeouts(states), *hooks)
-    assert (state.late, known.upstream.ended) == (False, False)
+    assert (state.fault, known.upstream.ended) == (None, False)
 
 
 async def test_a_flow_that_is_gone_is_not_kept() -> None:

@@ -1,6 +1,6 @@
 """Real parts on loopback: a recording upstream over HTTP and over TLS, and the gateway in a process of its own."""
 
-import socket
+import socket as sockets
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -11,6 +11,7 @@ import trustme
 from tests.e2e.entrances import Entrance
 from tests.e2e.raw import each_connection, pushed
 from tests.e2e.server import Running, gateway
+from tests.e2e.socket_upstream import SocketEntrance, SocketUpstream, repeat
 from tests.e2e.upstream import Upstream, echo
 
 
@@ -47,6 +48,31 @@ def tls_upstream(_tls: Upstream) -> Upstream:
 def entrance(request: pytest.FixtureRequest, served: Running, upstream: Upstream, tls_upstream: Upstream) -> Entrance:
     """Both listeners of the gateway that the module's fixture `served` is."""
     return Entrance(request.param, served, upstream if request.param == "gateway" else tls_upstream)
+
+
+@pytest.fixture(scope="session")
+def _sockets(authority: trustme.CA) -> Iterator[tuple[SocketUpstream, SocketUpstream]]:
+    with SocketUpstream().running() as plain, SocketUpstream(authority).running() as tls:
+        yield plain, tls
+
+
+@pytest.fixture(scope="session")
+def speaking(gateways: "Gateways", _sockets: tuple[SocketUpstream, SocketUpstream]) -> Running:
+    """A gateway whose upstreams speak WebSocket."""
+    plain, tls = _sockets
+    given = ("--upstream", f"{plain.url}/v1", "--intercept", f"localhost:{tls.port}")
+    return gateways(*given, web=True, upstream_key="upstream-key-of-the-tests", log_level="debug")
+
+
+@pytest.fixture(params=["gateway", "proxy"])
+def socket(
+    request: pytest.FixtureRequest, speaking: Running, _sockets: tuple[SocketUpstream, SocketUpstream]
+) -> SocketEntrance:
+    """Both listeners of `speaking`."""
+    upstream = _sockets[request.param == "proxy"]
+    upstream.sockets.clear()
+    upstream.answer = repeat
+    return SocketEntrance(request.param, speaking, upstream)
 
 
 def _fresh(upstream: Upstream) -> Upstream:
@@ -132,7 +158,7 @@ def talker() -> Iterator[tuple[int, list[bytes]]]:
     """The port of an upstream that answers every request with the first of the bytes that a test adds to the list."""
     said: list[bytes] = []
 
-    def answer(connection: socket.socket) -> None:
+    def answer(connection: sockets.socket) -> None:
         connection.recv(65536)
         said.append(b"%d" % pushed(connection, said[0], len(said[0])))
 

@@ -152,6 +152,8 @@ class AnswerStream:
             raise BadUpstream("The upstream sent an event that is not a JSON object.", code="upstream_invalid")
         if not self._first:
             self._first = body
+        if not self._ids:
+            # On a WebSocket, events of the connection may come first.
             self._ids = self._wire.answer_ids(body)
         self._latest = body
         for index, count in enumerate(self._wire.usage(body)):

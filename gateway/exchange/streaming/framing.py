@@ -1,7 +1,10 @@
-"""Divides a streamed body into events: server-sent events (WHATWG HTML, section 9.2) or the items of a JSON array."""
+"""Divides a streamed body into events.
+
+These are server-sent events (WHATWG HTML, section 9.2), the items of a JSON array, or JSON text sequences (RFC 7464).
+"""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from gateway.errors import BadUpstream
@@ -12,6 +15,9 @@ _BLANK_LINE = re.compile(rb"(?>\r\n|\r|\n)(?>\r\n|\r|\n)")
 _QUOTE_OR_BRACKET = re.compile(rb'["{}\[\]]')
 # Clients leave it out.
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+SEPARATOR = b"\x1e"
+# With a line end alone, a message with line ends inside would be divided.
+_END_OF_TEXT = b"\n\x1e"
 _IN_STRING = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
 
 
@@ -137,9 +143,52 @@ class JsonArray:
         return lead + data
 
 
-def reader(framing: Framing) -> ServerSentEvents | JsonArray:
+class JsonSequence:
+    """Reads JSON text sequences. No JSON text holds the separator, so it can join the messages of a WebSocket."""
+
+    pause = b""
+
+    def __init__(self) -> None:
+        self._buffer = b""
+
+    def feed(self, piece: bytes) -> Iterator[Event]:
+        *complete, self._buffer = (self._buffer + piece).split(_END_OF_TEXT)
+        for text in complete:
+            yield Event(text + _END_OF_TEXT, text.removeprefix(SEPARATOR))
+
+    def finish(self) -> Iterator[Event]:
+        if self._buffer:
+            raise BadUpstream("The upstream's answer broke off.", code="upstream_invalid")
+        yield from ()
+
+    def close(self, *, early: bool = False) -> bytes:
+        return b""
+
+    def write(self, data: bytes, like: Event) -> bytes:
+        return sequence_of(data)
+
+
+def sequence_of(*texts: bytes) -> bytes:
+    """Returns JSON texts as a sequence."""
+    return b"".join(SEPARATOR + text + _END_OF_TEXT for text in texts)
+
+
+def texts_of(sequence: bytes) -> list[bytes]:
+    """Returns the JSON texts of a sequence."""
+    return [text.removesuffix(b"\n") for text in sequence.split(SEPARATOR) if text]
+
+
+type Reader = ServerSentEvents | JsonArray | JsonSequence
+_READERS: dict[Framing, Callable[[], Reader]] = {
+    "sse": ServerSentEvents,
+    "json-array": JsonArray,
+    "json-seq": JsonSequence,
+}
+
+
+def reader(framing: Framing) -> Reader:
     """Returns the reader of a framing."""
-    return ServerSentEvents() if framing == "sse" else JsonArray()
+    return _READERS[framing]()
 
 
 def _event(raw: bytes) -> Event:

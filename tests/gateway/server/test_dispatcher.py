@@ -241,7 +241,7 @@ async def test_the_fate_of_other_calls_is_counted(dispatcher: Dispatcher, contai
     await sent("POST", "/api/log", b'{"a": "b"}')
     await sent("POST", "/v1/files", b"a", b"multipart/form-data")
     await sent("DELETE", "/v1/files")
-    await sent("GET", "/v1/responses", b"", b"", (b"upgrade", b"websocket"))
+    await sent("GET", "/v1/realtime", b"", b"", (b"upgrade", b"websocket"))
     after = (await usage(container.store))["other_calls"]
     assert {name: count - before.get(name, 0) for name, count in after.items()} == {
         "passed": 2,

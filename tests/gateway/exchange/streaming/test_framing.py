@@ -5,9 +5,11 @@ import random
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gateway.errors import BadUpstream
-from gateway.exchange.streaming.framing import Event, JsonArray, reader
+from gateway.exchange.streaming.framing import Event, JsonArray, reader, sequence_of, texts_of
 
 ITEMS: list[dict[str, Any]] = [
     {"text": 'a "quoted" [bracket] {brace} \\', "n": [1, {"deep": ["]", "}"]}]},
@@ -107,3 +109,23 @@ def test_an_event_has_all_of_its_line_ends_wherever_they_are_cut() -> None:
         divider = reader("sse")
         found = [event.raw for piece in (body[:at], body[at:]) for event in divider.feed(piece)]
         assert found == [b'data: {"a":1}\r\n\r\n', b'data: {"b":2}\r\n\r\n'], at
+
+
+@given(st.lists(st.sampled_from([b'{"a":1}', b'{\n "a": "\\u001e"\n}', b"{}"])), st.lists(st.integers(0, 60)))
+def test_a_sequence_is_divided_wherever_it_is_cut(texts: list[bytes], cuts: list[int]) -> None:
+    body = sequence_of(*texts)
+    places = sorted(min(cut, len(body)) for cut in cuts)
+    pieces = [body[a:b] for a, b in zip([0, *places], [*places, len(body)], strict=True)]
+    stream = reader("json-seq")
+    found = [event for piece in pieces for event in stream.feed(piece)]
+    assert [event.data for event in found] == texts == texts_of(body)
+    assert b"".join(event.raw for event in found) == body
+    assert [*stream.finish()] == []
+    assert (stream.close(), stream.write(b"{}", Event(b""))) == (b"", sequence_of(b"{}"))
+
+
+def test_half_a_text_of_a_sequence_is_never_passed_on() -> None:
+    stream = reader("json-seq")
+    assert [*stream.feed(sequence_of(b"{}")[:-1])] == []
+    with pytest.raises(BadUpstream):
+        next(stream.finish())

@@ -75,7 +75,12 @@ def response_texts(body: Body, *, streamed: bool = False) -> Iterator[AnswerText
         yield from _strings(
             {name: candidate[name] for name in candidate if name not in _WORDS["candidate"]}, candidate, index
         )
-    yield from _strings({name: value for name, value in body.items() if camel(name) not in _WORDS["answer"]}, body, 0)
+    yield from other_strings({name: value for name, value in body.items() if camel(name) not in _WORDS["answer"]}, body)
+
+
+def other_strings(members: Body, body: Body) -> Iterator[AnswerText]:
+    """Yields the strings under members of a body that are no part of a candidate."""
+    return _strings(members, body, 0)
 
 
 def tokens(body: Body) -> Tokens:

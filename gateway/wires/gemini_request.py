@@ -12,6 +12,7 @@ from gateway.detection.data_files import word_lists
 from gateway.errors import BadRequest
 from gateway.http.strict_json import Json
 from gateway.text.fields import MessageField, NameField, NumberField, Place, SettingField, TextField, placed
+from gateway.text.uuids import is_drawn
 from gateway.wires.base import Body
 from gateway.wires.reading import (
     SCHEMA_KEYS,
@@ -116,6 +117,8 @@ class RequestReader(FieldReader):
     def string(self, container: Any, key: Any, value: str, under: str, label: str) -> Iterator[MessageField]:
         name = camel(under)
         if not value or (name in _WORDS["enums"] and value.upper() in _WORDS["enum_words"]):
+            return
+        if name == "sessionId" and is_drawn(value):
             return
         if name == "thoughtSignature" and self._is_models and is_opaque(value):
             return

@@ -9,11 +9,13 @@ import pytest
 from gateway.policy.document import GuardDocument
 from gateway.wires.anthropic_messages import WIRE as ANTHROPIC
 from gateway.wires.base import Wire
+from gateway.wires.code_assist import WIRE as CODE_ASSIST
 from gateway.wires.completions import WIRE as COMPLETIONS
 from gateway.wires.gemini import WIRE as GEMINI
 from gateway.wires.responses import WIRE as RESPONSES
 from tests.chunkings import ALL, CHUNKINGS
 from tests.gateway.wires import test_anthropic_streams as anthropic
+from tests.gateway.wires import test_code_assist as code_assist
 from tests.gateway.wires import test_completions as completions
 from tests.gateway.wires import test_gemini_streams as gemini
 from tests.gateway.wires import test_responses_streams as responses
@@ -25,6 +27,11 @@ STREAMS: dict[str, tuple[Wire, Callable[[int], bytes], dict[str, Any]]] = {
     "responses": (RESPONSES, responses.stream, {"request": responses.REQUEST}),
     "anthropic": (ANTHROPIC, lambda size: sse(anthropic.answer(size), named=True), {"guard": GuardDocument()}),
     "gemini": (GEMINI, lambda size: gemini.framed(gemini.answer(size), "sse"), {"guard": GuardDocument()}),
+    "code assist": (
+        CODE_ASSIST,
+        lambda size: gemini.framed(code_assist.wrapped(gemini.answer(size)), "sse"),
+        {"guard": GuardDocument()},
+    ),
     "gemini in JSON": (
         GEMINI,
         lambda size: gemini.framed(gemini.answer(size), "json-array"),

@@ -10,6 +10,7 @@ from gateway.detection.data_files import word_lists
 from gateway.errors import BadRequest
 from gateway.http.strict_json import Json, is_json
 from gateway.text.fields import MessageField, Place, TextField, placed
+from gateway.text.uuids import is_drawn
 from gateway.wires.base import Body
 from gateway.wires.openai_reading import OpenAIReader
 from gateway.wires.reading import (
@@ -43,7 +44,7 @@ def _place_of(item: Body) -> Place:
 
 
 def _is_structure(item: Body, name: str, value: Json) -> bool:
-    """Whether a member cannot be text: a role or status, or what the provider encrypted."""
+    """Whether a member cannot be text: a role or status, the id of a session, or what the provider encrypted."""
     if not isinstance(value, str):
         return False
     return (
@@ -51,8 +52,14 @@ def _is_structure(item: Body, name: str, value: Json) -> bool:
         or (name == "status" and value in _WORDS["statuses"])
         or (name == "phase" and value in _WORDS["phases"])
         or (name == "encrypted_content" and word(item.get("type")) not in _WORDS["said"] and is_opaque(value))
+        or is_session_id(name, value)
         or (name == "type" and value.isidentifier() and value.islower())
     )
+
+
+def is_session_id(name: str, value: Json) -> bool:
+    """Whether a member is an id that an agent has drawn for its session, and has in its headers as well."""
+    return name in _WORDS["ids"] and isinstance(value, str) and is_drawn(value)
 
 
 class ItemReader(OpenAIReader):
@@ -115,6 +122,8 @@ class ItemReader(OpenAIReader):
     def _callers(self, value: Body) -> Iterator[MessageField]:
         """Yields the fields of an object whose keys are the caller's. Its values may be JSON documents."""
         for name, member in value.items():
+            if is_session_id(name, member):
+                continue
             if isinstance(member, str) and member.lstrip()[:1] == "{" and is_json(member):
                 yield json_field(value, name, member)
                 continue
@@ -148,6 +157,8 @@ class ItemReader(OpenAIReader):
 
     def setting(self, body: Body, name: str, value: Json) -> Iterator[MessageField]:
         """Yields the fields of a member of the single request. Words that the protocol allows in one are no text."""
+        if is_session_id(name, value):
+            return iter(())
         is_plain = name not in _WORDS["own_keys"] and isinstance(value, str | int | float)
         found = super().setting(body, name, value) if is_plain else self.item_member(body, name, value)
         values = _WORDS["values"]

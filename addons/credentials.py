@@ -11,9 +11,10 @@ from mitmproxy import http
 
 from gateway.auth.credentials import CREDENTIAL_HEADERS, SCRUBBED, scrub_fields, scrub_secrets
 from gateway.auth.query_key import take_keys
-from gateway.http.header_names import HOP_BY_HOP
+from gateway.http.header_names import HOP_BY_HOP, TOKENS
 from gateway.http.types import Field
 
+_SEALED = CREDENTIAL_HEADERS | TOKENS
 # mitmproxy needs the first to frame the body, the others to answer upgrades.
 _MESSAGE_HEADERS = frozenset({b"transfer-encoding", b"connection", b"upgrade"})
 
@@ -25,7 +26,7 @@ class SealedHeaders(http.Headers):
         self.written = False
         every = list(fields)
         super().__init__(_scrubbed(every))
-        self._sealed = [(name, value) for name, value in every if name.lower() in CREDENTIAL_HEADERS]
+        self._sealed = [(name, value) for name, value in every if name.lower() in _SEALED]
 
     @property
     def sealed(self) -> Sequence[Field]:
@@ -36,7 +37,7 @@ class SealedHeaders(http.Headers):
         self.written = True
         if not self._sealed:
             return super().__bytes__()
-        visible = [(name, value) for name, value in self.fields if name.lower() not in CREDENTIAL_HEADERS]
+        visible = [(name, value) for name, value in self.fields if name.lower() not in _SEALED]
         return bytes(http.Headers([*visible, *self._sealed]))
 
 
@@ -80,4 +81,4 @@ def without_proxy_headers(headers: http.Headers) -> http.Headers:
 
 
 def _scrubbed(fields: Iterable[Field]) -> list[Field]:
-    return [(name, SCRUBBED if name.lower() in CREDENTIAL_HEADERS else value) for name, value in fields]
+    return [(name, SCRUBBED if name.lower() in _SEALED else value) for name, value in fields]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from gateway.exchange.host_headers import HostHeaders, required_by
 from gateway.http.types import Field
 from gateway.models import Trust
 
@@ -41,6 +42,11 @@ class Destination:
     def provider(self) -> str:
         """Identifies who answers: a configured upstream, or the host."""
         return self.upstream or urlsplit(self.url).netloc
+
+    @property
+    def required(self) -> HostHeaders:
+        """The headers that the host requires of clients that have signed in."""
+        return required_by(urlsplit(self.url).hostname or "")
 
     @property
     def head_size(self) -> int:

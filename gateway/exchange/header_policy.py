@@ -1,9 +1,10 @@
 """Decides which headers are forwarded with a protected body, and whether its path and query may be.
 
-A header is forwarded if it is on the list of harmless ones or on the operator's, and holds nothing private: it is
-searched as the body is, and for every value that is hidden in the body. A credential is forwarded to the upstream it is
-meant for, provided it looks like one. Private text in the path or query refuses the request, and so do two different
-credentials, since one may be another provider's.
+A header is forwarded if it is on the list of harmless ones, on the host's or on the operator's, and holds nothing
+private: it is searched as the body is, but for UUIDs, and for every value that is hidden in the body. A credential is
+forwarded to the upstream it is meant for, provided it looks like one; so are the tokens that a host requires besides.
+Private text in the path or query refuses the request, and so do two different credentials, since one may be another
+provider's.
 """
 
 import re
@@ -17,13 +18,14 @@ from gateway.detection import group_of
 from gateway.errors import BadRequest
 from gateway.exchange.destination import Destination
 from gateway.exchange.leak_search import LeakSearch
-from gateway.http.header_names import HARMLESS
+from gateway.http.header_names import HARMLESS, ROUTING
 from gateway.http.types import Field
 from gateway.models import PrivacyMode
 from gateway.policy.model import Policy
 from gateway.protection.protector import Protector
 from gateway.text.fields import TextField
 from gateway.text.leads import lead
+from gateway.text.uuids import is_drawn, without_uuids
 
 _SHORTEST_VALUE = 4
 # Paths in which nothing is the client's.
@@ -81,7 +83,7 @@ class HeadSearch:
         sent += [(b"content-type", b"application/json"), (b"accept-encoding", b"identity")]
         if destination.credential is not None:
             return [*sent, destination.credential]
-        return sent + self._credentials(destination)
+        return sent + self._credentials(destination) + self._tokens(destination)
 
     def is_clean(self, text: str, search: Protector, values: Sequence[str] = ()) -> bool:
         """Tells whether a path, query or name holds nothing that the policy hides, in any percent-encoding.
@@ -108,12 +110,16 @@ class HeadSearch:
 
     def _harmless(self, destination: Destination, values: Sequence[str], mode: PrivacyMode) -> list[Field]:
         """Returns the fields that may be forwarded and hold nothing private."""
-        candidates = forwardable(destination.fields, destination.forward)
-        block = [_text_field(name.lower(), value) for name, value in candidates]
+        own = destination.required.names
+        candidates = forwardable(destination.fields, destination.forward | own)
+        block = [_text_field(name.lower(), value, own) for name, value in candidates]
         found = self.protector.find(
             [block], self.policy, mode, remember_for=self.remember_for, corrections=self.denials
         )[0]
-        texts = [field.texts[0] for field in block]
+        # Agents have the ids of their sessions in the body as well, after words that tell detection to hide them.
+        routed = ROUTING | own
+        decoded = [(name.lower() in routed, _decoded(value)) for name, value in candidates]
+        texts = [without_uuids(text) if is_routed else text for is_routed, text in decoded]
         is_quoting = _contains_any(texts, values, self.remember_for)
         return [
             field
@@ -132,6 +138,12 @@ class HeadSearch:
                 message = f"The header `{shown}` holds something other than a credential; send the credential alone."
                 raise BadRequest(message, param=shown)
         return given
+
+    def _tokens(self, destination: Destination) -> list[Field]:
+        """Returns what the host requires besides the credential: one field of each name, with a token and no more."""
+        given = {name.lower(): (name, value) for name, value in destination.fields}
+        sent = [given[name] for name in sorted(destination.required.tokens & given.keys())]
+        return [(name, value) for name, value in sent if is_drawn(_decoded(value)) or self._is_credential(value)]
 
     def _is_credential(self, value: bytes) -> bool:
         match = _CREDENTIAL.match(value.strip())
@@ -157,10 +169,10 @@ def _remembered(_caller: str, texts: tuple[str, ...]) -> LeakSearch:
     return LeakSearch(texts)
 
 
-def _text_field(name: bytes, value: bytes) -> TextField:
-    text = _decoded(value)
-    # The names of harmless headers say nothing about their values.
-    label = "" if name in HARMLESS else lead(name.removeprefix(b"x-").decode("latin-1").replace("-", " "))
+def _text_field(name: bytes, value: bytes, own: frozenset[bytes]) -> TextField:
+    text = without_uuids(_decoded(value))
+    # The names of harmless headers and of those `own` to the host say nothing about their values.
+    label = "" if name in HARMLESS | own else lead(name.removeprefix(b"x-").decode("latin-1").replace("-", " "))
     return TextField(None, None, text, label)
 
 

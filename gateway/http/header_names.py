@@ -3,11 +3,32 @@
 import re
 import tomllib
 from pathlib import Path
+from typing import NamedTuple
 
 # Read here, because commands that need the names and no detection would wait for it to be loaded.
 _WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-_LISTS = {kind: frozenset(map(str.encode, names.split())) for kind, names in _WORDS.items()}
-HARMLESS, HOP_BY_HOP = _LISTS["harmless"], _LISTS["hop_by_hop"]
+
+
+def _names(listed: str) -> frozenset[bytes]:
+    return frozenset(map(str.encode, listed.split()))
+
+
+class Family(NamedTuple):
+    """The headers that some hosts require of clients that have signed in. `hosts` are patterns."""
+
+    hosts: tuple[str, ...]
+    names: frozenset[bytes]
+    tokens: frozenset[bytes]
+
+
+FAMILIES = tuple(
+    Family(tuple(each["hosts"]), _names(each["names"]), _names(each["tokens"]))
+    for each in _WORDS.pop("families").values()
+)
+_LISTS = {kind: _names(listed) for kind, listed in _WORDS.items()}
+ROUTING, HOP_BY_HOP = _LISTS["routing"], _LISTS["hop_by_hop"]
+HARMLESS = _LISTS["harmless"] | ROUTING
+TOKENS = frozenset[bytes]().union(*(family.tokens for family in FAMILIES))
 _NAME = re.compile(r"[a-z0-9!#$%&'*+.^_`|~-]{1,128}\Z")
 
 
@@ -17,6 +38,6 @@ def check_header_name(name: str) -> str:
     encoded = lowered.encode("utf-8", "surrogatepass")
     if not _NAME.match(lowered):
         raise ValueError("a header's name consists of letters, digits and hyphens, without its value")
-    if encoded in HOP_BY_HOP | _LISTS["written"] or encoded.startswith(b"x-svc-"):
+    if encoded in HOP_BY_HOP | _LISTS["written"] | TOKENS or encoded.startswith(b"x-svc-"):
         raise ValueError("credentials, cookies and headers of the connection cannot be forwarded")
     return lowered

@@ -11,6 +11,7 @@ from mitmproxy.tools.web.app import flow_to_json
 from addons.credentials import scrub, seal
 from addons.forwarding import was_sent
 from gateway.auth.credentials import CREDENTIAL_HEADERS, SCRUBBED
+from gateway.http.header_names import TOKENS
 
 # Put together, so that no scanner of this repository takes it for a live one.
 SECRET = b"Bearer " + b"sk-canary-" + b"4711" * 8
@@ -20,7 +21,7 @@ def headers(name: str) -> http.Headers:
     return http.Headers([(b"Host", b"api.example"), (name.title().encode(), SECRET), (b"X-Other", b"plain")])
 
 
-@pytest.mark.parametrize("name", sorted(name.decode() for name in CREDENTIAL_HEADERS))
+@pytest.mark.parametrize("name", sorted(name.decode() for name in CREDENTIAL_HEADERS | TOKENS))
 def test_a_sealed_credential_is_written_to_the_wire_only_and_a_scrubbed_one_nowhere(name: str) -> None:
     sealed, scrubbed = seal(headers(name)), scrub(headers(name.upper()))
     assert not sealed.written

@@ -28,12 +28,14 @@ def cross(
     credential: tuple[bytes, bytes] | None = None,
     keep: bool = False,
     forward: tuple[bytes, ...] = (),
+    url: str = "",
+    hidden: tuple[str, ...] = (),
 ) -> dict[bytes, bytes]:
     credentials = PROVIDER_CREDENTIALS if keep else frozenset()
     destination = Destination(
-        "", fields=fields, credential=credential, credentials=credentials, forward=frozenset(forward)
+        "", url=url, fields=fields, credential=credential, credentials=credentials, forward=frozenset(forward)
     )
-    crossing = HeadSearch(policy, protector, protector).forwarded_headers(destination)
+    crossing = HeadSearch(policy, protector, protector).forwarded_headers(destination, hidden)
     assert len({name.lower() for name, _ in crossing}) == len(crossing), "no header may cross twice"
     return {name.lower(): value for name, value in crossing}
 
@@ -111,6 +113,65 @@ def test_headers_of_providers_clients_are_sent(protector: Protector, policy: Pol
 def test_a_header_is_searched_after_its_name(protector: Protector, policy: Policy, name: bytes, value: bytes) -> None:
     assert cross(protector, policy, (name, value), forward=(name.lower(),)) == WRITTEN
     assert cross(protector, policy, (name, b"none"), forward=(name.lower(),)) == {**WRITTEN, name.lower(): b"none"}
+
+
+CHATGPT, COPILOT = "https://chatgpt.com/backend-api", "https://api.business.githubcopilot.com"
+ACCOUNT = b"0b9c3c1e-6d9a-4f4e-8f27-2f3f6f0d9a51"
+REQUIRED = [
+    (CHATGPT, b"ChatGPT-Account-Id", ACCOUNT),
+    (CHATGPT, b"chatgpt-account-id", b"user-8Jx2mQz7LpVw41Tk"),
+    (CHATGPT, b"x-codex-turn-state", b"gAAAAABmade7up9Xq2Lm" * 4),
+    (CHATGPT, b"originator", b"codex_cli_rs"),
+    (CHATGPT, b"x-codex-routing-hint", b"model=gpt-5"),
+    (CHATGPT, b"x-codex-window-id", ACCOUNT + b":0"),
+    (COPILOT, b"x-client-machine-id", ACCOUNT),
+    (COPILOT, b"editor-version", b"vscode/1.99.0"),
+    (COPILOT, b"copilot-integration-id", b"copilot-developer-cli"),
+]
+
+
+@pytest.mark.parametrize(("url", "name", "value"), REQUIRED)
+def test_a_host_gets_what_it_requires_and_no_other_host(
+    protector: Protector, policy: Policy, url: str, name: bytes, value: bytes
+) -> None:
+    """Even if the body has the same id, which is hidden there after a word such as `account`."""
+    hidden = (ACCOUNT.decode(),)
+    sent = cross(protector, policy, (name, value), keep=True, url=url, hidden=hidden)
+    assert sent == {**WRITTEN, name.lower(): value}
+    other = COPILOT if url == CHATGPT else CHATGPT
+    for elsewhere in (other, "https://api.openai.com/v1", "https://chatgpt.com.evil.test", ""):
+        assert cross(protector, policy, (name, value), keep=True, url=elsewhere) == WRITTEN
+
+
+@pytest.mark.parametrize("dress", dressed(CARD))
+@pytest.mark.parametrize(("url", "name", "_"), REQUIRED)
+def test_a_required_header_with_private_text_stays(
+    protector: Protector, policy: Policy, url: str, name: bytes, _: bytes, dress: str
+) -> None:
+    for value in (dressed(CARD)[dress], MAIL, b"Zebulon <" + MAIL + b">"):
+        assert cross(protector, policy, (name, value), keep=True, url=url) == WRITTEN
+
+
+def test_the_gateways_own_credential_goes_without_the_clients_tokens(protector: Protector, policy: Policy) -> None:
+    given = (b"chatgpt-account-id", ACCOUNT)
+    sent = cross(protector, policy, given, credential=(b"authorization", b"Bearer theirs"), url=CHATGPT)
+    assert sent == {**WRITTEN, b"authorization": b"Bearer theirs"}
+
+
+@pytest.mark.parametrize("name", [b"session-id", b"x-client-request-id", b"x-claude-code-session-id"])
+def test_the_id_of_a_session_is_sent_though_the_body_hides_it(
+    protector: Protector, policy: Policy, name: bytes
+) -> None:
+    hidden = (ACCOUNT.decode(), "kestrel")
+    assert cross(protector, policy, (name, ACCOUNT), hidden=hidden) == {**WRITTEN, name: ACCOUNT}
+    assert cross(protector, policy, (name, ACCOUNT + b" kestrel"), hidden=hidden) == WRITTEN
+    # A header that says which program calls has no such id.
+    assert cross(protector, policy, (b"user-agent", ACCOUNT), hidden=hidden) == WRITTEN
+
+
+def test_an_id_after_a_word_for_numbers_is_sent(protector: Protector, policy: Policy) -> None:
+    sent = cross(protector, policy, (b"x-account-id", ACCOUNT), forward=(b"x-account-id",))
+    assert sent == {**WRITTEN, b"x-account-id": ACCOUNT}
 
 
 def test_a_header_with_a_hidden_value_of_the_body_stays(protector: Protector, policy: Policy) -> None:

@@ -29,7 +29,8 @@ from gateway.wires.base import Body, Wire, Wires
 from gateway.wires.other_json import OTHER_JSON
 from gateway.wires.responses import CREATE, takes_sockets
 from gateway.wires.responses import WIRE as RESPONSES
-from gateway.wires.unknown_calls import BEYOND_JSON, is_bedrock, is_beyond_json, telemetry_route, unknown_path
+from gateway.wires.telemetry import report_of
+from gateway.wires.unknown_calls import BEYOND_JSON, is_bedrock, is_beyond_json, unknown_path
 
 # Methods of calls that need no body.
 _READING = frozenset({"GET", "HEAD"})
@@ -174,10 +175,10 @@ class Admission:
             raise NotFound("The gateway does not know this call and does not let it leave.", code="unknown_route")
         if not call.content:
             return self._admit_proxied(call, OTHER_JSON, "other")
-        route = telemetry_route(path)
-        if route is not None and self._settings.telemetry == "drop":
+        report = report_of(call.origin, path) if self._settings.telemetry == "drop" else None
+        if report is not None:
             self._callers.authenticate_proxied(call.path, call.fields)
-            return NativeResponse(202, [(b"content-type", b"application/json")], b"{}", route)
+            return NativeResponse(report.status, [(b"content-type", b"application/json")], report.body, report.path)
         if is_beyond_json(path):
             message = f"{BEYOND_JSON}; to let it pass unprotected, take the host out of the setting `intercept_hosts`."
             raise NotFound(message, code="unknown_route")
@@ -225,10 +226,9 @@ class Admission:
             return Destination(model, surface.trust, surface=surface.id, query=query)
         refuse_repeated(fields)
         own = self._callers.own_credentials(fields)
-        self._callers.refuse_gateway_key(forwardable(fields, self._forward))
         method = wire.method_path(place, model)
         url = surface.endpoint(method)
-        return Destination(
+        destination = Destination(
             model,
             surface.trust,
             f"{url}?{query}" if query else url,
@@ -241,6 +241,8 @@ class Admission:
             credentials=own,
             forward=self._forward,
         )
+        self._callers.refuse_gateway_key(forwardable(fields, self._forward | destination.required.every))
+        return destination
 
 
 def _header(call: Call, name: bytes) -> str | None:

@@ -18,8 +18,6 @@ _BEDROCK = re.compile(
     r"/model/(?:[\w.:-]|%3A|%2F)+/(?:converse|converse-stream|count-tokens|invoke|invoke-with-response-stream)",
     re.ASCII | re.IGNORECASE,
 )
-# Reports of clients on their own use, which repeat whole conversations.
-_TELEMETRY = ("/v1/traces/ingest", "/api/event_logging/", "/api/claude_code/metrics")
 
 
 def unknown_path(path: str) -> NotFound:
@@ -47,8 +45,3 @@ def is_beyond_json(path: str) -> bool:
 def is_bedrock(path: str) -> bool:
     """Whether `path` is a model call of Amazon Bedrock."""
     return _BEDROCK.fullmatch(path) is not None
-
-
-def telemetry_route(path: str) -> str | None:
-    """Returns the route of a client's report on its own use, if `path` is one."""
-    return next((known for known in _TELEMETRY if path.startswith(known)), None)

@@ -19,8 +19,10 @@ import trustme
 from platformdirs import user_cache_path
 
 from .clients import CLIENTS, MODELS, PROGRAMS, Client
+from .signed_in import SIGNED_IN, SignedIn, signed_in_problem
 from .turns import Turns, compared
 from .upstream import CARD, MAIL, Upstream
+from .vendors import Vendors
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "clients.md"
@@ -39,7 +41,8 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="put the table into docs/clients.md")
     parser.add_argument("--turns", type=int, help="have each agent take so many turns, between two gateways")
     options = parser.parse_args()
-    chosen = [client for client in CLIENTS if not options.only or any(name in client.name for name in options.only)]
+    every = (*CLIENTS, *SIGNED_IN)
+    chosen = [client for client in every if not options.only or any(name in client.name for name in options.only)]
     cache: Path = options.cache.resolve()
     cache.mkdir(parents=True, exist_ok=True)
     missing = {client.name for client in chosen if not install(client, cache)}
@@ -48,21 +51,32 @@ def main() -> int:
             print("cannot be installed:", name)
         return int(bool(missing))
     if options.turns:
-        return take_turns([client for client in chosen if client.kind == "agent"], cache, options.turns)
-    rows, failures = [], 0
+        agents = [client for client in chosen if client.kind == "agent" and client not in SIGNED_IN]
+        return take_turns(agents, cache, options.turns)
+    rows, failures = dict[str, str](), 0
     with gateway() as setting:
         for client in chosen:
             if client.name in missing:
                 cells = ["cannot be installed here"] * 2
             else:
                 cells = [tried(client, entrance, cache, setting) for entrance in ("gateway", "proxy")]
-            failures += sum("yes" not in cell or "no:" in cell for cell in cells)
-            rows.append(f"| {client.name} | {version(client, cache)} | {' | '.join(cells)} |")
-            print(rows[-1], flush=True)
-    table = "\n".join(["| client | version | by its base URL | through the proxy |", "|---|---|---|---|", *rows, ""])
+            failures += sum("no:" in cell or "cannot" in cell for cell in cells)
+            rows[client.name] = f"| {client.name} | {version(client, cache)} | {' | '.join(cells)} |"
+            print(rows[client.name], flush=True)
     if options.write:
-        PAGE.write_text(_TABLE.sub(lambda _: table, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+        write(rows)
     return int(failures > 0)
+
+
+def write(rows: Mapping[str, str]) -> None:
+    """Puts rows into the table of the page, and keeps those of other clients."""
+    page = PAGE.read_text(encoding="utf-8")
+    found = _TABLE.search(page)
+    kept = {row.split(" | ")[0].removeprefix("| "): row for row in found[0].splitlines()} if found else {}
+    every = [{**kept, **rows}.get(client.name) for client in (*CLIENTS, *SIGNED_IN)]
+    head = ["| client | version | by its base URL | through the proxy |", "|---|---|---|---|"]
+    table = "\n".join([*head, *filter(None, every), ""])
+    PAGE.write_text(_TABLE.sub(lambda _: table, page), encoding="utf-8")
 
 
 def take_turns(agents: list[Client], cache: Path, turns: int) -> int:
@@ -87,6 +101,7 @@ class Setting:
     keys: dict[str, str]
     plain: Upstream
     tls: Upstream
+    vendors: Vendors
 
     def __init__(self, folder: Path, other: "Setting | None" = None) -> None:
         self.folder = folder
@@ -94,7 +109,7 @@ class Setting:
         self.gateway = self.proxy = ""
         (folder / "home").mkdir()
         if other is not None:
-            self.keys, self.plain, self.tls = other.keys, other.plain, other.tls
+            self.keys, self.plain, self.tls, self.vendors = other.keys, other.plain, other.tls, other.vendors
             (folder / "upstream-ca.pem").write_bytes((other.folder / "upstream-ca.pem").read_bytes())
             return
         self.keys = {"SVC_API_KEY": f"svck_{secrets.token_hex(20)}", "SVC_INSTALLATION_KEY": secrets.token_hex(20)}
@@ -102,13 +117,14 @@ class Setting:
         authority.cert_pem.write_to_path(folder / "upstream-ca.pem")
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         authority.issue_cert("localhost").configure_cert(context)
-        self.plain, self.tls = Upstream(), Upstream(context)
+        self.plain, self.tls, self.vendors = Upstream(), Upstream(context), Vendors(authority)
 
     def configuration(self) -> str:
         """The settings as TOML: an upstream for each API, and the TLS upstream as an intercepted host."""
         lines = [
             "gateway_port = 0\nproxy_port = 0\nweb = false\nstreaming = true",
-            f'intercept_hosts = ["localhost:{self.tls.port}"]\nupstream_ca = "{self.folder / "upstream-ca.pem"}"',
+            f'intercept_also = ["localhost:{self.tls.port}"]\nupstream_ca = "{self.folder / "upstream-ca.pem"}"',
+            f'upstream_proxy = "http://127.0.0.1:{self.vendors.port}"',
             f'data_dir = "{self.folder / "data"}"\ncerts_dir = "{self.folder / "certs"}"',
         ]
         for api in MODELS:
@@ -141,6 +157,7 @@ def gateway(other: Setting | None = None) -> Iterator[Setting]:
             if other is None:
                 setting.plain.close()
                 setting.tls.close()
+                setting.vendors.close()
 
 
 def _addresses(log: Path, process: "subprocess.Popen[bytes]") -> tuple[str, str]:
@@ -208,6 +225,8 @@ def version(client: Client, cache: Path) -> str:
 
 def tried(client: Client, entrance: str, cache: Path, setting: Setting) -> str:
     """Returns what is written into the table for a client at an entrance."""
+    if isinstance(client, SignedIn) and entrance == "gateway" and not client.base:
+        return "–"
     said = []
     for stream in client.modes:
         problem = run(client, entrance, cache, setting, stream=stream)
@@ -218,8 +237,12 @@ def tried(client: Client, entrance: str, cache: Path, setting: Setting) -> str:
 
 def run(client: Client, entrance: str, cache: Path, setting: Setting, *, stream: bool) -> str | None:
     """Runs one case; `entrance` may be another address for the base URL. Returns the problem, if there is one."""
-    upstream = setting.tls if entrance == "proxy" else setting.plain
+    signed = client if isinstance(client, SignedIn) else None
+    upstream = setting.plain if entrance != "proxy" else setting.tls if signed is None else setting.vendors
     upstream.clear()
+    setting.vendors.is_open, setting.vendors.model = signed is not None, MODELS[client.api]
+    setting.vendors.wire = signed.wire if signed else ""
+    variables = client.variables | (signed.base if signed and entrance == "gateway" else {})
     base = {"gateway": setting.gateway, "proxy": f"https://localhost:{setting.tls.port}"}.get(entrance, entrance)
     key = "key-of-the-provider" if entrance == "proxy" else setting.keys["SVC_API_KEY"]
     filled = {"base": base, "key": key, "model": MODELS[client.api], "prompt": PROMPT}
@@ -228,7 +251,7 @@ def run(client: Client, entrance: str, cache: Path, setting: Setting, *, stream:
         work.mkdir()
         for path, text in client.files.items():
             file = home / path
-            file.parent.mkdir(parents=True)
+            file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text.format(**filled))
         home.mkdir(exist_ok=True)
         environment = {
@@ -239,7 +262,7 @@ def run(client: Client, entrance: str, cache: Path, setting: Setting, *, stream:
             "MODEL": MODELS[client.api],
             "PROMPT": PROMPT,
             "STREAM": "1" if stream else "0",
-            **{variable: value.format(**filled) for variable, value in client.variables.items()},
+            **{variable: value.format(**filled) for variable, value in variables.items()},
             **(_through_proxy(setting) if entrance == "proxy" else {}),
         }
         try:
@@ -257,7 +280,8 @@ def run(client: Client, entrance: str, cache: Path, setting: Setting, *, stream:
             return "no end in time"
         except FileNotFoundError:
             return "no such program"
-        return _problem(client, done, upstream, work)
+        problem = _problem(client, done, upstream, work)
+        return signed_in_problem(signed, upstream, setting.folder) if problem is None and signed else problem
 
 
 def _programs(client: Client, cache: Path) -> list[str]:
@@ -267,7 +291,10 @@ def _programs(client: Client, cache: Path) -> list[str]:
 
 
 def _through_proxy(setting: Setting) -> Mapping[str, str]:
-    bundle = str(setting.folder / "certs" / "ca-bundle.pem")
+    # Hosts that are not intercepted have certificates of the vendors' authority.
+    authorities = (setting.folder / "certs" / "ca-bundle.pem", setting.folder / "upstream-ca.pem")
+    (setting.folder / "trusted.pem").write_bytes(b"".join(each.read_bytes() for each in authorities))
+    bundle = str(setting.folder / "trusted.pem")
     names = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
     return {
         "HTTPS_PROXY": setting.proxy,

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 PROGRAMS = "programs"
+type Api = Literal["openai", "anthropic", "gemini"]
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,7 @@ class Client:
     name: str
     kind: Literal["python", "node", "agent", "curl"]
     packages: tuple[str, ...]
-    api: Literal["openai", "anthropic", "gemini"]
+    api: Api
     program: str = ""
     command: tuple[str, ...] = ()
     variables: dict[str, str] = field(default_factory=dict)

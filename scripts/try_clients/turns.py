@@ -12,6 +12,8 @@ from .upstream import Json, call_of
 
 # The members of a request that providers read, in the order in which they compare it with an earlier one.
 _FIELDS = ("tools", "system", "instructions", "systemInstruction", "messages", "input", "contents")
+# Claude Code counts its requests in the first part of the system prompt, which is not cached.
+_BILLING = '"x-anthropic-billing-header: '
 _HOP = {"connection", "content-length", "host", "transfer-encoding"}
 
 
@@ -75,14 +77,20 @@ def compared(sent: Sequence[bytes], crossed: Sequence[bytes]) -> str:
     return f"{'yes' if all(repeated) else 'no'}: {sum(repeated)} of {len(repeated)} turns, {size}"
 
 
+def repeats(crossed: Sequence[bytes]) -> bool:
+    """Tells whether every turn begins with all of the turn before."""
+    return all(_repeated(*pair) == len(pair[0]) for pair in itertools.pairwise(_turns(crossed)))
+
+
 def _turns(bodies: Sequence[bytes]) -> Iterator[list[str]]:
     """Yields the parts of each request that offers the tool. Others ask for a title, say."""
     for body in bodies:
         asked = json.loads(body or b"{}")
         if call_of(asked) is not None:
-            parts = [asked.get(field) for field in _FIELDS]
+            request = asked.get("request", asked)
+            parts = [request[field] for field in _FIELDS if field in request]
             listed = [each for part in parts for each in (part if isinstance(part, list) else [part])]
-            yield [json.dumps(_unmarked(each)) for each in listed]
+            yield [text for each in listed if _BILLING not in (text := json.dumps(_unmarked(each)))]
 
 
 def _unmarked(part: Json) -> Json:

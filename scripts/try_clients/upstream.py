@@ -26,22 +26,22 @@ _TOOLS = {
     "bash": "command",
 }
 _OUTPUT = "saved.txt"
+_MODEL_CALLS = re.compile(r"/(chat/completions|responses|messages(/count_tokens)?)\Z|:\w*enerateContent\Z")
 
 
 class Upstream:
-    """The server, on a port of its own. `seen` has all bytes that reached it. It asks for `calls` calls of a tool."""
+    """The server, on a port of its own. It asks for `calls` calls of a tool.
 
-    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
+    `seen` has all bytes that reached it, `bodies` and `heads` the calls of models.
+    """
+
+    def __init__(self, tls: ssl.SSLContext | None = None, handler: "type[Handler] | None" = None) -> None:
         self.seen = bytearray()
         self.bodies: list[bytes] = []
+        self.heads: list[dict[str, str]] = []
         self.calls = CALLS
-        upstream = self
-
-        class Handler(_Handler):
-            pass
-
-        Handler.upstream = upstream
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        own = type("Own", (handler or Handler,), {"upstream": self})
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), own)
         if tls is not None:
             self._server.socket = tls.wrap_socket(self._server.socket, server_side=True)
         self.port: int = self._server.server_address[1]
@@ -50,13 +50,16 @@ class Upstream:
     def clear(self) -> None:
         self.seen.clear()
         self.bodies.clear()
+        self.heads.clear()
 
     def close(self) -> None:
         self._server.shutdown()
         self._server.server_close()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class Handler(BaseHTTPRequestHandler):
+    """Answers one connection."""
+
     protocol_version = "HTTP/1.1"
     upstream: Upstream
 
@@ -65,7 +68,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.upstream.seen += f"{self.requestline}\n{self.headers}".encode()
-        self._send({"object": "list", "data": [], "models": []})
+        self._send(self.simple() or {"object": "list", "data": [], "models": []})
+
+    def simple(self) -> Json | None:
+        """Returns the answer to a call that is none of a model."""
+        return None
 
     def do_HEAD(self) -> None:
         self.do_GET()
@@ -73,8 +80,13 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("content-length") or 0))
         self.upstream.seen += f"{self.requestline}\n{self.headers}".encode() + body + b"\n"
+        path = self.path.partition("?")[0]
+        if (answer := self.simple()) is not None or _MODEL_CALLS.search(path) is None:
+            self._send(answer or {})
+            return
         self.upstream.bodies.append(body)
-        path, asked = self.path.partition("?")[0], json.loads(body or b"{}")
+        self.upstream.heads.append({name.lower(): value for name, value in self.headers.items()})
+        asked = json.loads(body or b"{}")
         if path.endswith("/count_tokens"):
             self._send({"input_tokens": 10})
             return
@@ -87,11 +99,10 @@ class _Handler(BaseHTTPRequestHandler):
             answer, events, named = responses(call, text)
         elif path.endswith("/messages"):
             answer, events, named = messages(call, text)
-        elif "enerateContent" in path:
-            answer, events, named = gemini(call, text)
         else:
-            self._send({})
-            return
+            answer, events, named = gemini(call, text)
+        if path.startswith("/v1internal:"):
+            answer, events = {"response": answer}, [{"response": event, "traceId": "trace-1"} for event in events]
         if asked.get("stream") or ":streamGenerateContent" in path:
             self._stream(events, named=named)
         else:
@@ -120,7 +131,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 def call_of(asked: Json) -> str | None:
     """Returns the name of the tool to call, if the request offers one that is known."""
-    offered = set(_names(asked.get("tools")))
+    offered = set(_names(asked.get("request", asked).get("tools")))
     return next((name for name in _TOOLS if name in offered), None)
 
 
@@ -215,7 +226,14 @@ def responses(call: tuple[str, str, Json] | None, text: str) -> tuple[Json, list
 
 def messages(call: tuple[str, str, Json] | None, text: str) -> tuple[Json, list[Json], bool]:
     reason = "tool_use" if call else "end_turn"
-    base: Json = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "stop_sequence": None}
+    # Claude Code takes messages of one id for one message.
+    base: Json = {
+        "id": f"msg_{call[0] if call else 'last'}",
+        "type": "message",
+        "role": "assistant",
+        "model": "m",
+        "stop_sequence": None,
+    }
     usage = {"input_tokens": 5, "output_tokens": 5}
     if call is None:
         block: Json = {"type": "text", "text": text}

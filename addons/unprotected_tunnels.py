@@ -1,4 +1,4 @@
-"""Refuses connections to known hosts of models that the proxy cannot protect (`gateway/config/unprotected_hosts.toml`).
+"""Refuses connections to known hosts of models that it does not protect (`gateway/config/unprotected_hosts.toml`).
 
 Such a host would receive prompts through an untouched tunnel. CONNECT and plain HTTP name the host; in other modes, the
 ClientHello of TLS or QUIC does, or the `Host` of plain HTTP.
@@ -54,7 +54,7 @@ class UnprotectedTunnels:
         if found is not None:
             self._count(found)
             raise Forbidden(
-                f"Nothing was sent: this host receives prompts of {found.clients}, which the gateway cannot protect."
+                f"Nothing was sent: this host receives prompts of {found.clients}, which would not be protected."
                 f' Instead, {found.instead}. To let them pass unprotected, set `unprotected_hosts = "tunnel"`.',
                 code=_CODE,
             )

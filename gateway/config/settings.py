@@ -121,13 +121,13 @@ class Settings(BaseSettings):
     ([no way around](clients.md#no-way-around)), in the form of `intercept_hosts`. They reach no others but those that
     are decrypted. A listed host gets what the program sends **in clear**; many that serve packages also take them."""
     unprotected_hosts: Literal["refuse", "tunnel"] = "refuse"
-    """How the proxy treats known hosts of models that it cannot protect, such as those of signed-in agents ([the
+    """How the proxy treats known hosts of models that it does not protect, such as Cursor's ([the
     list](clients.md#hosts-that-are-refused)): `refuse` with 403, or `tunnel` them untouched. Hosts that are intercepted
     are not concerned."""
 
     forward_headers: HeaderNames = ()
-    """Request headers sent to upstreams besides the list of harmless ones, such as `x-session-id`. They are searched as
-    the body is. Credentials and cookies cannot be among them."""
+    """Request headers sent to every upstream besides those that [the rule](wires.md#which-headers-are-sent) sends, such
+    as `x-team`. They are searched as the body is. Credentials, cookies and ids of accounts cannot be among them."""
 
     upstream: Url | None = None
     """Base URL of an upstream named `configured-upstream`, if one upstream is enough."""
@@ -165,8 +165,8 @@ class Settings(BaseSettings):
     Other upgrades, and all if this is false, are refused with 426, after which codex sends HTTP requests."""
 
     telemetry: Literal["drop", "protect"] = "drop"
-    """How known reports that proxy clients send on their own use, such as traces, are treated: dropped with 202, or
-    protected as any JSON. They never pass as they are."""
+    """How known reports that proxy clients send on their own use, such as traces, are treated: dropped with the answer
+    that the client expects, or protected as any JSON. They never pass as they are."""
 
     default_policy: str = Field("default", min_length=1)
     """Policy of requests that do not name one."""

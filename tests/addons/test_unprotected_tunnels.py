@@ -22,7 +22,7 @@ def addon(intercepted: str = "") -> UnprotectedTunnels:
     return UnprotectedTunnels(hosts, lambda host, _: host == intercepted, RequestLog())
 
 
-@pytest.mark.parametrize("host", ["chatgpt.com", "CHATGPT.COM.", "ws.chatgpt.com"])
+@pytest.mark.parametrize("host", ["chatgpt.com", "CHATGPT.COM.", "ab.chatgpt.com"])
 async def test_connect_to_a_listed_host_is_refused_with_the_reason(host: str) -> None:
     flow = tflow.tflow(req=tutils.treq(method="CONNECT", host=host, port=443))
     with pytest.raises(exceptions.AddonHalt):

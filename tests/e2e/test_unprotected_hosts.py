@@ -11,7 +11,13 @@ from tests.e2e.conftest import Gateways
 from tests.e2e.raw import answer_to, connected, connection, status_of, until_closed
 from tests.e2e.server import Running, free_port, gateway
 
-LISTED = ("chatgpt.com", "CHATGPT.COM", "chatgpt.com.", "api.githubcopilot.com", "cloudcode-pa.googleapis.com")
+LISTED = (
+    "chat.openai.com",
+    "CHAT.OPENAI.COM",
+    "chat.openai.com.",
+    "copilot-proxy.githubusercontent.com",
+    "llm.zed.dev",
+)
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +48,7 @@ def test_a_listed_host_is_refused_with_the_reason(server: tuple[Running, int], f
     assert status_of(answer) == 403
     assert b'"unprotected_host"' in answer
     assert b"`unprotected_hosts" in answer
-    assert b"API key" in answer
+    assert b"Instead, " in answer
 
 
 def handshake(sock: socket.socket, name: str) -> None:
@@ -60,7 +66,7 @@ def over_socks5(sock: socket.socket, place: bytes) -> None:
     assert said[:4] == b"\x05\x00\x05\x00"
 
 
-@pytest.mark.parametrize("name", ["chatgpt.com", "ws.ChatGPT.com", "api.business.githubcopilot.com"])
+@pytest.mark.parametrize("name", ["chat.openai.com", "ws.ChatGPT.com", "proxy.business.githubcopilot.com"])
 def test_the_name_in_a_hello_is_refused_where_the_address_tells_nothing(server: tuple[Running, int], name: str) -> None:
     running, port = server
     with socket.create_server(("127.0.0.1", 0)) as service:
@@ -80,7 +86,7 @@ def test_the_name_in_a_hello_is_refused_where_the_address_tells_nothing(server: 
 
 def test_a_name_given_to_socks5_is_refused(server: tuple[Running, int]) -> None:
     with connection(server[1]) as sock:
-        over_socks5(sock, b"\x03\x0bchatgpt.com\x01\xbb")
+        over_socks5(sock, b"\x03\x0bllm.zed.dev\x01\xbb")
         sock.sendall(b"\x00")
         assert until_closed(sock) == b""
 
@@ -114,9 +120,17 @@ def test_refusals_are_in_the_log(server: tuple[Running, int]) -> None:
 def test_the_setting_lets_them_pass(tmp_path: Path) -> None:
     environment = {"SVC_DETECTION": "patterns", "SVC_UNPROTECTED_HOSTS": "tunnel"}
     with gateway(tmp_path, environment=environment) as running, connection(running.proxy_port) as sock:
-        sock.sendall(connect("chatgpt.com"))
+        sock.sendall(connect("chat.openai.com"))
         # Without a network, the name cannot be resolved.
         assert status_of(sock.recv(65536)) in (200, 502)
+
+
+@pytest.mark.parametrize("host", ["chatgpt.com", "cloudcode-pa.googleapis.com", "api.individual.githubcopilot.com"])
+def test_the_host_of_a_sign_in_is_refused_where_it_is_not_intercepted(gateways: Gateways, host: str) -> None:
+    running = gateways(config='intercept_hosts = ["api.openai.com"]', detection="patterns")
+    answer = answer_to(running.proxy_port, connect(host))
+    assert status_of(answer) == 403
+    assert b"`intercept_also`" in answer
 
 
 def test_without_the_proxy_nothing_listens_on_its_port(tmp_path: Path) -> None:

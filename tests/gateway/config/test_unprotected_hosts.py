@@ -35,12 +35,14 @@ def test_each_entry_finds_its_own_patterns_and_says_what_to_do() -> None:
             assert HOSTS.find(pattern.replace("*", "x"), 443) is entry
 
 
-def test_no_intercepted_host_is_listed() -> None:
+def test_intercepted_hosts_are_listed_only_for_clients_that_have_signed_in() -> None:
+    """A setting that replaces the intercepted hosts must not let these pass."""
     intercepted = HostMatcher(host_regexes(WELL_KNOWN_HOSTS))
-    for pattern in (pattern for entry in LISTED for pattern in entry.patterns):
-        assert not intercepted(pattern.replace("*", "x"), 443)
-    for pattern in WELL_KNOWN_HOSTS:
-        assert HOSTS.find(pattern.replace("*", "x"), 443) is None
+    for entry in LISTED:
+        hosts = [pattern.replace("*", "x") for pattern in entry.patterns]
+        assert {intercepted(host, 443) for host in hosts} == {"`intercept_also`" in entry.instead}
+    found = {pattern: HOSTS.find(pattern.replace("*", "x"), 443) for pattern in WELL_KNOWN_HOSTS}
+    assert all("`intercept_also`" in entry.instead for entry in found.values() if entry is not None)
 
 
 def test_a_port_of_a_pattern_counts() -> None:

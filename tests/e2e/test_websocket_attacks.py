@@ -110,7 +110,7 @@ def test_an_attack(served: Running, upstream: SocketUpstream, name: str) -> None
 
 
 def test_handshakes_that_break_the_rules(served: Running, upstream: SocketUpstream) -> None:
-    upstream.sockets.clear()
+    marked = HEAD.replace("\r\n\r\n", "\r\nOpenAI-Beta: of-this-test\r\n\r\n")
     changes = [
         ("Version: 13", "Version: 8"),
         ("Sec-WebSocket-Key: ", "Sec-WebSocket-Key: canary"),
@@ -123,9 +123,9 @@ def test_handshakes_that_break_the_rules(served: Running, upstream: SocketUpstre
     ]
     for old, new in changes:
         with sockets.create_connection(("127.0.0.1", served.port), 30) as raw:
-            raw.sendall(HEAD.replace(old, new).replace("keep-alive", "close").encode() + frame(1, "CREATE"))
+            raw.sendall(marked.replace(old, new).replace("keep-alive", "close").encode() + frame(1, "CREATE"))
             assert reply(raw).split(b" ")[1] in {b"400", b"401", b"426"}, (old, new)
-    assert not upstream.sockets
+    assert "of-this-test" not in upstream.seen
 
 
 def raising(hook: str, error: type[BaseException]) -> None:

@@ -111,7 +111,7 @@ def _devices() -> None:
     for name in ("pts", "shm"):
         Path("/dev", name).mkdir()
     mount("devpts", "/dev/pts", "devpts", _NOSUID | _NOEXEC, "newinstance,ptmxmode=0666,mode=620")
-    mount("tmpfs", "/dev/shm", "tmpfs", _SAFE, "mode=1777")  # noqa: S108
+    mount("tmpfs", "/dev/shm", "tmpfs", _SAFE, "mode=1777")  # noqa: S108 # nosec B108
 
 
 def _private_folders() -> None:
@@ -127,7 +127,7 @@ def _private_folders() -> None:
     if Path("/run").is_dir():
         Path("/run/user").mkdir()
         Path("/run/user", str(os.getuid())).mkdir(mode=0o700)
-    mount("tmpfs", "/tmp", "tmpfs", _SAFE, "mode=1777")  # noqa: S108
+    mount("tmpfs", "/tmp", "tmpfs", _SAFE, "mode=1777")  # noqa: S108 # nosec B108
 
 
 def _contents(folder: Path, names: Iterable[str]) -> dict[str, bytes] | None:

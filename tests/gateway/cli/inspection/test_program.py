@@ -30,6 +30,8 @@ def test_a_signal_reaches_the_program(
     number: signal.Signals, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(program, "_in_foreground", lambda: False)
+    # Shells have jobs in the background ignore SIGINT.
+    inherited = signal.signal(number, lambda *_: None)
     before = signal.getsignal(number)
 
     def send() -> None:
@@ -43,6 +45,7 @@ def test_a_signal_reaches_the_program(
     assert running.wait() == 9
     thread.join()
     assert signal.getsignal(number) is before
+    signal.signal(number, inherited)
 
 
 def test_the_terminals_signals_are_not_sent_twice(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -76,8 +76,9 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
     if platform.system() == "Linux" and (options.contain or not options.no_report):
         from gateway.cli.supervised_exec import run_contained, run_reported
 
-        run = run_contained if options.contain else run_reported
-        return run(settings, options.through, path, options.program, variables)
+        if options.contain:
+            return run_contained(settings, options.through, path, options.program, variables, options.config)
+        return run_reported(settings, options.through, path, options.program, variables)
     return _become(path, options.program, variables)
 
 

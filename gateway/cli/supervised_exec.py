@@ -15,6 +15,7 @@ from gateway.cli.listeners import holds_contained
 from gateway.config.listener_addresses import is_loopback
 from gateway.config.listener_urls import address_of, name_of
 from gateway.config.locations import PROGRAM, bundle_of, certificate_of, trust_store_of
+from gateway.config.own_files import own_files
 from gateway.config.settings import Settings, SettingsError
 from gateway.programs.connection_report import ReportingSupervisor
 from gateway.programs.containment import VARIABLES, ContainingSupervisor
@@ -35,9 +36,16 @@ def run_reported(
 
 
 def run_contained(
-    settings: Settings, through: Entrance, path: str, command: Sequence[str], variables: Mapping[str, str]
+    settings: Settings,
+    through: Entrance,
+    path: str,
+    command: Sequence[str],
+    variables: Mapping[str, str],
+    config: Path | None,
 ) -> int:
-    """Runs a program that reaches nothing but the gateway, and returns its exit status.
+    """Runs a program that reaches nothing but the gateway and cannot change it, and returns its exit status.
+
+    `config` is the settings file that the command line names.
 
     Raises SettingsError if the gateway cannot be reached from its namespaces.
     """
@@ -53,7 +61,12 @@ def run_contained(
     folders[settings.certs_dir.resolve()] = tuple(each(settings.certs_dir).name for each in certificates)
     home = Path(variables.get("HOME", "/nowhere"))
     files = [settings.tls_key.resolve()] if settings.tls_key is not None else []
-    hidden = Hidden(folders, files, Path.cwd(), home if home.is_dir() else None)
+    frozen = own_files(settings, config)
+    working = Path.cwd()
+    if any(working.is_relative_to(path) for path in frozen):
+        note = f"{_NAME}: {working} is the gateway's own, so the program cannot write there; start it in its project"
+        print(note, file=sys.stderr)
+    hidden = Hidden(folders, files, working, home if home.is_dir() else None, frozen)
     given = {name: value for name, value in variables.items() if name not in VARIABLES}
     return _run(Program(path, command, given), ContainingSupervisor(addresses, hidden))
 

@@ -13,6 +13,9 @@ from platformdirs import user_data_path
 _PACKAGE = Path(__file__).resolve().parents[1]
 _CHECKOUT = _PACKAGE.parent
 
+# The folder of the gateway's packages: a checkout, or the folder that packages are installed in.
+CODE = _CHECKOUT
+
 # Only the wheel has the policies inside the package; see `force-include` in pyproject.toml.
 INSTALLED = (_PACKAGE / "policies").is_dir()
 BUILTIN_POLICIES = (_PACKAGE if INSTALLED else _CHECKOUT) / "policies"

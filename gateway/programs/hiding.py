@@ -33,13 +33,14 @@ def listening_sockets() -> tuple[Path, ...]:
 class Hidden:
     """Names what a program does not see: `folders`, each with the names of the files in it that stay, and `files`.
 
-    It is in `working`. Root may write there and below `home` alone.
+    It sees what is in `frozen`, and cannot change it. It is in `working`. Root may write there and below `home` alone.
     """
 
     folders: Mapping[Path, tuple[str, ...]]
     files: Iterable[Path]
     working: Path
     home: Path | None = None
+    frozen: Iterable[Path] = ()
     sockets: Iterable[Path] = field(default_factory=listening_sockets)
 
 
@@ -66,6 +67,7 @@ def hide(hidden: Hidden) -> None:
     mounts = list(_mounts())
     kept = {path: _contents(path, names) for path, names in hidden.folders.items()}
     aliases = [alias for path in (*hidden.folders, *hidden.files) for alias in _aliases(path, mounts)]
+    frozen = [each for path in hidden.frozen for each in (path, *_aliases(path, mounts))]
     others = [each.place for each in mounts if each.kind == "proc" and each.place != "/proc"]
     is_root = os.geteuid() == 0
     if is_root:
@@ -78,6 +80,7 @@ def hide(hidden: Hidden) -> None:
             path.mkdir(parents=True, exist_ok=True)
             mount(f"/proc/self/fd/{number}", str(path), flags=_BIND | _REC)
         os.close(number)
+    _freeze(frozen, (*hidden.folders, *hidden.files, *aliases))
     for path in sorted(kept, key=lambda path: len(path.parts)):
         _replace(path, kept[path])
     for path in (*aliases, *map(Path, others), *hidden.files, *hidden.sockets):
@@ -97,6 +100,24 @@ def _protect_from_root(hidden: Hidden) -> None:
     set_read_only("/", read_only=True, below=True)
     for path in writable:
         set_read_only(path, read_only=False, below=False)
+
+
+def _freeze(frozen: Iterable[Path], covered: Iterable[Path]) -> None:
+    """Makes paths read-only. The kernel renames no mount point, so folders above these and `covered` ones become some.
+
+    Otherwise the program could rename such a folder, and put another one in its place.
+    """
+    found = [path for path in frozen if os.access(path, os.F_OK)]
+    outer = {path for path in found if not any(other in path.parents for other in found)}
+    above = {
+        folder for path in (*outer, *covered) for folder in path.parents if folder.name and os.access(folder, os.F_OK)
+    }
+    for path in sorted(above, key=lambda path: len(path.parts)):
+        if os.access(path.parent, os.W_OK) or path.parent.stat().st_uid == os.geteuid():
+            mount(str(path), str(path), flags=_BIND | _REC)
+    for path in outer:
+        mount(str(path), str(path), flags=_BIND | _REC)
+        set_read_only(str(path), read_only=True, below=True)
 
 
 def _devices() -> None:
@@ -189,7 +210,7 @@ def _plain(word: str) -> str:
 
 
 def _aliases(path: Path, mounts: Iterable[_Mount]) -> Iterator[Path]:
-    """Yields the other paths under which a mount shows a folder or file."""
+    """Yields the other paths under which a mount shows a folder or file, or a part of it."""
     mounts = list(mounts)
     own = max(
         (each for each in mounts if path.is_relative_to(each.place)), key=lambda each: len(Path(each.place).parts)
@@ -200,3 +221,5 @@ def _aliases(path: Path, mounts: Iterable[_Mount]) -> Iterator[Path]:
             other = Path(each.place, inside.relative_to(each.root))
             if other != path:
                 yield other
+        elif each.device == own.device and Path(each.root).is_relative_to(inside):
+            yield Path(each.place)

@@ -135,7 +135,9 @@ class Place:
     running: Running
     as_user: bool
 
-    def executing(self, words: Sequence[str], *options: str, **more: Any) -> "subprocess.Popen[str]":
+    def executing(
+        self, words: Sequence[str], *options: str, folder: Path | None = None, **more: Any
+    ) -> "subprocess.Popen[str]":
         places = ["--data-dir", str(self.running.data), "--certs-dir", str(self.path / "certs")]
         ports = ["--proxy-port", str(self.running.proxy_port), "--gateway-port", str(self.running.port)]
         command = [COMMAND[0], "-B", *COMMAND[1:], "exec", *places, *ports, *options, "--", *words]
@@ -143,7 +145,7 @@ class Place:
         clean |= {"HOME": str(self.path / "home"), "PYTHONPATH": str(ROOT)}
         streams: Any = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
         wrapped = as_another_user(command) if self.as_user else command
-        return subprocess.Popen(wrapped, cwd=self.path / "work", env=clean, **streams, **more)
+        return subprocess.Popen(wrapped, cwd=folder or self.path / "work", env=clean, **streams, **more)
 
 
 @pytest.fixture(params=["user", "root"])
@@ -213,6 +215,16 @@ def test_a_program_that_containment_hides_is_named_as_such(place: Place) -> None
             _, errors = process.communicate(timeout=60)
     assert process.returncode == 126
     assert "in a folder that contained programs do not see" in errors
+
+
+def test_the_gateway_cannot_be_changed_from_its_own_folder(place: Place) -> None:
+    files = " ".join(("policies/x.toml", "gateway/x.py", "addons/x.py", "x.py"))
+    with contained(place, ["touch", *files.split()], folder=ROOT) as process:
+        said, errors = process.communicate(timeout=60)
+    assert not any((ROOT / name).exists() for name in files.split())
+    assert (said, process.returncode) == ("", 1)
+    assert "is the gateway's own, so the program cannot write there" in errors
+    assert errors.count("Read-only") == 4 or place.as_user
 
 
 CALL = json.dumps({"model": "svc-demo", "messages": [{"role": "user", "content": "hello"}]})

@@ -23,7 +23,8 @@ from gateway.programs.hiding import Hidden
 from gateway.programs.supervision import NotStarted, Program, run
 folder, *words = sys.argv[1:]
 place = Path(folder)
-hidden = Hidden({place / "data": (), place / "certs": ("bundle.pem",)}, [place / "tls.key"], Path.cwd(), Path.home())
+hidden = Hidden({place / "data": (), place / "certs": ("bundle.pem",)}, [place / "tls.key"], Path.cwd(), Path.home(),
+                [place / "work" / "gate" / "way", place / "work" / "gate" / "file"])
 program = Program(shutil.which(words[0]), words, os.environ)
 try:
     sys.exit(run(program, ContainingSupervisor([("127.0.0.1", 8080)], hidden)))
@@ -77,6 +78,29 @@ def test_other_paths_to_a_hidden_folder_are_hidden(folder: Path) -> None:
         folder, "sh", "-c", f"cat {folder}/other/data/* {folder}/other/tls.key {folder}/other/seen", before=before
     )
     assert done.stdout == "content of seen", done.stderr
+
+
+def test_what_is_frozen_is_seen_and_cannot_be_changed_or_replaced(folder: Path) -> None:
+    way = folder / "work" / "gate" / "way"
+    (way / "hooks").mkdir(parents=True)
+    for file in (way / "code", way.parent / "file"):
+        file.write_text("kept ")
+    tries = ["echo x > gate/way/code", "echo x > gate/file", "touch gate/way/hooks/x", "rm gate/file", "mv gate gone"]
+    tries += ["mv gate/way gate/gone", "mv gate/file gone", "ln gate/way/code linked", "chmod 777 gate/way/code"]
+    script = f"{'; '.join(f'{each} && echo did' for each in tries)}; cat gate/way/code gate/file; echo y > gate/more"
+    done = contained(folder, "sh", "-c", script)
+    assert (done.stdout, done.returncode) == ("kept kept ", 0), done.stderr
+    assert (way.parent / "more").read_text() == "y\n"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_other_paths_to_what_is_frozen_are_frozen(folder: Path) -> None:
+    (folder / "work" / "gate" / "way" / "inner").mkdir(parents=True)
+    (folder / "work" / "other").mkdir()
+    script = 'mount --bind "$0/gate/way/inner" "$0/other" && exec "$@"'
+    before = ("unshare", "--mount", "sh", "-c", script, str(folder / "work"))
+    done = contained(folder, "touch", "other/x", before=before)
+    assert "Read-only" in done.stderr
 
 
 def test_a_hard_link_prevents_the_start(folder: Path) -> None:

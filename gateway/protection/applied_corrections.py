@@ -43,11 +43,12 @@ def applied(
     texts = [[text for each in block for text in each.texts] for block in blocks]
     allowed = frozenset(normalize("NFC", value) for value in _left(texts, found))
     denied = frozenset(
-        Denied(span.type, plain(text[span.start : span.end]))
+        Denied(one.type, plain(text[one.start : one.end]))
         for block, each in zip(texts, found, strict=True)
         for text, spans in zip(block, each.spans, strict=True)
-        for span in spans
-        if span.recognizer == CORRECTION
+        if (hidden := [span for span in spans if span.recognizer == CORRECTION])
+        for one in corrections.find(text)
+        if any(one.type == span.type and one.start < span.end and span.start < one.end for span in hidden)
     )
     given = corrections.given
     allow = {normalize("NFC", value) for value in given.allow}

@@ -1,16 +1,21 @@
 """Applies a caller's corrections to findings, within what the policy permits.
 
 A value is left in clear as a whole only: what contains more than it stays hidden, and so does every part of another
-hidden value. Secrets, blocked types and types outside `may_allow` are never left in clear.
+hidden value. Secrets, blocked types and types outside `may_allow` are never left in clear. What the policy hides by
+itself keeps its type and action: a denied value only adds what is not yet hidden.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 
 from gateway.corrections.lists import Corrections
 from gateway.detection import EntityType, group_of
 from gateway.models import CORRECTION, Action, Entity, PrivacyMode
 from gateway.policy.model import Policy
-from gateway.text.fields import Span
+from gateway.text.fields import Span, Spans
+
+_OF_ANY_PART = frozenset({Action.PLACEHOLDER, Action.REDACT})
+_LETTERS_OR_DIGITS = re.compile(r"[^\W_]+")
 
 type Stretches = list[tuple[int, int]]
 """Start and end of each part of a text that a caller has left in clear."""
@@ -61,3 +66,41 @@ class Allowing:
             is_part = any(start <= each.start and each.end <= end for start, end in clear)
             (kept if is_part and self.permits(each.type, each.recognizer) else hidden).append(each)
         return hidden
+
+
+def without_denied(spans: Spans) -> Spans:
+    """Returns the spans that are hidden without a caller's corrections."""
+    return [span for span in spans if span.recognizer != CORRECTION]
+
+
+def with_denied(text: str, own: Spans, denied: Sequence[Span]) -> Spans:
+    """Returns what is hidden anyway, and the parts of denied values that it does not cover. Both are disjoint."""
+    hidden, added = [*own], list[Span]()
+    for each in denied:
+        there = sorted(span for span in hidden if span.start < each.end and each.start < span.end)
+        if each.action is Action.BLOCK or (there and all(_is_same(span, each) for span in there)):
+            # As one value with what it contains.
+            start, end = min(s.start for s in (each, *there)), max(s.end for s in (each, *there))
+            hidden = [span for span in hidden if span not in there]
+            hidden.append(each._replace(start=start, end=end))
+        else:
+            added += _outside(text, each, there)
+    return tuple(sorted((*hidden, *added), key=lambda span: span.start))
+
+
+def _is_same(own: Span, denied: Span) -> bool:
+    is_whole = denied.start <= own.start and own.end <= denied.end and own.end - own.start < denied.end - denied.start
+    return is_whole and own.type == denied.type and own.action is denied.action in _OF_ANY_PART
+
+
+def _outside(text: str, denied: Span, own: Spans) -> Iterator[Span]:
+    if not own:
+        yield denied
+        return
+    # A mask may show the end of a card number, but not that of any part of a text.
+    action = denied.action if denied.action in _OF_ANY_PART else Action.PLACEHOLDER
+    ends = [denied.start, *(span.end for span in own)]
+    starts = [*(span.start for span in own), denied.end]
+    for start, end in zip(ends, starts, strict=True):
+        if words := [*_LETTERS_OR_DIGITS.finditer(text, start, max(start, end))]:
+            yield denied._replace(start=words[0].start(), end=words[-1].end(), action=action, is_repeat=True)

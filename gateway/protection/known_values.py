@@ -15,8 +15,8 @@ from gateway.detection.deobfuscation.search import SEPARATING, Findings, deobfus
 from gateway.detection.engines import NAMES
 from gateway.detection.normalized_text import NormalizedText, normalize_text, plain_text
 from gateway.detection.overlaps import overlapping
-from gateway.models import NAME_MODEL, Action
-from gateway.protection.corrections import Allowing, Stretches
+from gateway.models import CORRECTION, NAME_MODEL, Action
+from gateway.protection.corrections import Allowing, Stretches, with_denied, without_denied
 from gateway.protection.name_spellings import is_long_enough
 from gateway.protection.paired_markup import with_paired_markup
 from gateway.protection.spreading import Reach, is_distinctive, is_sure, spreads_back
@@ -106,6 +106,8 @@ class KnownValues:
         plain = _plain_words(texts, found)
         for text, spans in zip(texts, found, strict=True):
             for span in spans if unsure else filter(is_sure, spans):
+                if span.is_repeat and span.recognizer == CORRECTION:
+                    continue  # a part of what is denied
                 value = text[span.start : span.end], span.type
                 if value not in self._spans and value[0] not in plain and is_long_enough(value[0]):
                     self._spans[value] = span
@@ -148,6 +150,8 @@ class KnownValues:
         found = self._words.counts(data)
         if found is None:
             return True
+        if self._allowing is not None:
+            spans = without_denied(spans)
         there = [value for value in self._words.within(found) if may_be_whole(*value, data) or "<" in text]
         return bool(there and self._words.elsewhere(there, found, _stretches(lowered, spans)))
 
@@ -170,6 +174,11 @@ class KnownValues:
         """
         if not self:
             return spans
+        denied: list[Span] = []
+        if self._allowing is not None:
+            # A value that is recognized elsewhere is hidden as it is there, whatever a caller denies.
+            denied = [span for span in spans if span.recognizer == CORRECTION]
+            spans = without_denied(spans)
         covered = [span.start for span in spans]
         extra: list[Span] = []
         # If values share an encoded stretch, the longest counts, in any order in which they were found.
@@ -188,8 +197,10 @@ class KnownValues:
                 repeat = known[value]._replace(start=start, end=end, is_repeat=True)
                 if self._allowing is not None and clear is not None and self._allowing.leaves(text, repeat, clear):
                     continue
-                extra += _beside(spans, covered, text, repeat, known)
-        return united(with_paired_markup(text, (*spans, *extra)))
+                found = _beside(spans, covered, text, repeat, known)
+                (denied if repeat.recognizer == CORRECTION else extra).extend(found)
+        hidden = united(with_paired_markup(text, (*spans, *extra)))
+        return with_denied(text, hidden, united(denied)) if denied else hidden
 
     def _occurrences(self, text: str, spans: Spans, indexes: dict[str, ValueIndex]) -> Iterator[tuple[int, int, str]]:
         """Yields start, end and value of each occurrence, in the text and in its deobfuscated forms.
@@ -221,8 +232,9 @@ class KnownValues:
 
     def _find(self, text: str, spans: Spans, indexes: dict[str, ValueIndex]) -> Iterator[tuple[int, int, str]]:
         index = ValueIndex()
-        # In the order in which they were added, since the first of equal values counts.
-        for value, span in self._possible(text, spans):
+        # In the order in which they were added, denied ones last, since the first of equal values counts.
+        possible = [*self._possible(text, spans)]
+        for value, span in sorted(possible, key=lambda found: found[1].recognizer == CORRECTION):
             index.add(value, span)
         for found in index.find(text):
             indexes.setdefault(found[2], index)
@@ -303,14 +315,14 @@ def _in_sentences(text: str, words: Collection[str]) -> Iterator[str]:
 def united(spans: Iterable[Span]) -> Spans:
     """Merges overlapping spans into one, so that no part of either stays in clear.
 
-    It has the type of one that is blocked, else of the first.
+    It has the type of one that is blocked, else of the first that no caller has denied.
     """
     groups = overlapping(sorted(spans, key=lambda span: (span.start, -span.end)))
     return tuple(_union(group) if len(group) > 1 else group[0] for group in groups)
 
 
 def _union(group: Sequence[Span]) -> Span:
-    chosen = next((span for span in group if span.action is Action.BLOCK), group[0])
+    chosen = min(group, key=lambda span: (span.action is not Action.BLOCK, span.recognizer == CORRECTION))
     return chosen._replace(start=group[0].start, end=max(span.end for span in group))
 
 

@@ -34,7 +34,7 @@ from gateway.policy.model import Policy
 from gateway.policy.rules import Rule
 from gateway.protection.applied_corrections import Applied, applied, counted_as
 from gateway.protection.blocks import Block, BlockFindings, TextPlace, hidden_earlier, with_full_names
-from gateway.protection.corrections import Allowing, Stretches
+from gateway.protection.corrections import Allowing, Stretches, with_denied
 from gateway.protection.known_values import KnownValues, TextForms, united
 from gateway.protection.literal_escapes import escape_literals
 from gateway.protection.operators import apply_action
@@ -283,8 +283,8 @@ class Protector:
                 rule = rules[entity.type] = _rule_for(entity.type, self.types, policy, mode)
             value = text[entity.start : entity.end]
             if entity.recognizer == CORRECTION:
-                candidates.append(entity)
-            elif rule.action is Action.KEEP or entity.score < rule.min_score or policy.allows(entity.type, value):
+                continue
+            if rule.action is Action.KEEP or entity.score < rule.min_score or policy.allows(entity.type, value):
                 kept.append(entity)
             elif allowing is not None and allowing.allows(entity, value):
                 kept.append(entity)
@@ -297,10 +297,14 @@ class Protector:
         def weight(entity: Entity) -> int:
             return policy.weight_of(entity.type, group_of(entity.type, self.types), mode)
 
-        return tuple(
-            Span(found.start, found.end, found.type, _action(found, rules), found.score, found.recognizer)
-            for found in resolve_overlaps(candidates, weight)
-        )
+        def resolved(entities: Iterable[Entity]) -> Spans:
+            return tuple(
+                Span(found.start, found.end, found.type, _action(found, rules), found.score, found.recognizer)
+                for found in resolve_overlaps(entities, weight)
+            )
+
+        own = resolved(candidates)
+        return with_denied(text, own, resolved(denied)) if denied else own
 
 
 def _action(found: Entity, rules: Mapping[str, Rule]) -> Action:

@@ -143,3 +143,59 @@ def test_a_type_that_only_the_caller_knows_is_counted_as_custom(protector: Prote
         protect(protector, blocking, text, deny=deny)
     assert "ANNA" not in refused.value.message
     assert {one.type for one in refused.value.hidden} == {"CUSTOM", "EMAIL_ADDRESS", "PERSON"}
+
+
+PASSWORD = "Tr0ub4dor&3xYz9"
+STRICT = policy_of(
+    otherwise={"action": "placeholder"},
+    rules={
+        "secret": {"action": "redact"},
+        "CREDIT_CARD": {"action": "mask", "keep_last": 4},
+        "LOCATION": {"action": "keep"},
+    },
+)
+
+
+@pytest.mark.parametrize("type", ["CREDIT_CARD", "PERSON", "LOCATION", "PROJECT"])
+@pytest.mark.parametrize(
+    ("blocks", "denied", "protected"),
+    [
+        ([f"password: {PASSWORD}"], PASSWORD, ["password: [PASSWORD removed]"]),
+        ([f"key {SECRET} there"], SECRET, ["key [API_KEY removed] there"]),
+        ([f"password: {PASSWORD}"], "Tr0ub4dor", ["password: [PASSWORD removed]"]),
+        ([f"card {CARD}"], CARD, ["card **** **** **** 1111"]),
+        # Where only another text shows what it is.
+        ([PASSWORD, f"password: {PASSWORD}"], PASSWORD, ["[PASSWORD removed]", "password: [PASSWORD removed]"]),
+        ([f"password: {PASSWORD}", PASSWORD], PASSWORD, ["password: [PASSWORD removed]", "[PASSWORD removed]"]),
+    ],
+)
+def test_a_denied_value_does_not_change_what_the_policy_hides(
+    protector: Protector, blocks: list[str], type: str, denied: str, protected: list[str]
+) -> None:
+    plain, _ = protect(protector, STRICT, *blocks)
+    for remember_for in ("key_anna", None):
+        deny = [{"type": type, "value": denied}]
+        assert protect(protector, STRICT, *blocks, deny=deny, remember_for=remember_for)[0] == protected
+    assert plain[-1] == protected[-1]
+
+
+@pytest.mark.parametrize(
+    ("text", "type", "denied", "protected"),
+    [
+        (
+            f"password: {PASSWORD} 8831 4242",
+            "CREDIT_CARD",
+            f"{PASSWORD} 8831 4242",
+            "password: [PASSWORD removed] [CREDIT_CARD]",
+        ),
+        (f"password: {PASSWORD}", "PROJECT", f"password: {PASSWORD}", "[PROJECT]: [PASSWORD removed]"),
+        ("Blue jo@acme.test Heron", "EMAIL_ADDRESS", "Blue jo@acme.test Heron", "[EMAIL_ADDRESS]"),
+    ],
+)
+def test_a_denied_value_hides_what_is_beside(
+    protector: Protector, text: str, type: str, denied: str, protected: str
+) -> None:
+    (shown,), done = protect(protector, STRICT, text, deny=[{"type": type, "value": denied}])
+    assert shown == protected
+    assert done.applied is not None
+    assert done.applied.counts() == {"deny": {"asked": 1, "applied": 1, "stored": 0}}

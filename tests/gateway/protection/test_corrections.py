@@ -85,6 +85,7 @@ PROJECT = {"type": "PROJECT", "value": "Blue Heron"}
         # Never secrets, and nothing that the policy does not let be.
         ([f"token {SECRET}"], [SECRET], [], ["token [API_KEY]"]),
         ([f"card {CARD}"], [CARD], [], ["card [CREDIT_CARD]"]),
+        (["Born on 4 May 1980"], ["4 May 1980"], [], ["Born on [DATE_OF_BIRTH]"]),
         # Denied: in any case, and also what the policy keeps.
         (["The blue\nheron flies"], [], [PROJECT], ["The [PROJECT] flies"]),
         (["In 2024-05-04"], [], [{"type": "DATE_TIME", "value": "2024-05-04"}], ["In [DATE_TIME]"]),

@@ -1,12 +1,17 @@
 """Reports where a program connects other than to the gateway: each address once, on standard error.
 
 The kernel asks before a connection is made; each is let pass. Of datagrams, those to port 53 look host names up. Other
-sockets for datagrams that are connected and closed at once send nothing: this is how addresses are put in order.
+sockets for datagrams may be connected to put addresses in order, and closed at once. The kernel's time stamps of what
+they send tell these from others.
 """
 
+import fcntl
 import os
+import signal
 import socket
-from collections.abc import Collection
+import struct
+import termios
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
@@ -14,13 +19,18 @@ from time import monotonic
 
 from gateway.programs.kernel import descriptor_of, numbers
 from gateway.programs.seccomp import Call, let_pass, next_call, wake_quickly, watch
-from gateway.programs.supervision import Program, accompany, stand_aside, start
+from gateway.programs.supervision import NotStarted, Program, accompany, stand_aside, start
 
 type Address = tuple[str, int]
 
 _MOST_ADDRESSES = 256
 _SETTLED_SECONDS = 0.5
 _DNS = 53
+_FAST_OPEN = 0x20000000
+_MESSAGE, _NEXT_MESSAGE, _MOST_MESSAGES = struct.Struct("=QI"), 64, 1024
+# Has the kernel note when a datagram is sent (SO_TIMESTAMPING), for `MSG_ERRQUEUE` and without its content.
+_TIME_STAMPS, _WHEN_SENT = 37, 1 << 8 | 1 << 11
+_MOST_UNSETTLED = 64
 
 
 class ReportingSupervisor:
@@ -43,19 +53,32 @@ class ReportingSupervisor:
             except OSError as error:
                 theirs.send((error.strerror or "").encode())
             else:
-                socket.send_fds(theirs, [b"."], [listener])
+                # Sending it as a descriptor is a `sendmsg`, which would wait for an answer.
+                theirs.send(b".%d" % listener)
+                theirs.recv(1)
                 os.close(listener)
 
         child = start(program, control, prepare)
         theirs.close()
-        said, listeners, _, _ = socket.recv_fds(ours, 200, 1)
+        said = ours.recv(200)
+        listener = None
+        if said.startswith(b"."):
+            try:
+                listener = descriptor_of(child, int(said[1:]))
+            except OSError as error:
+                os.kill(child, signal.SIGKILL)
+                raise NotStarted(f"connections cannot be reported ({error.strerror}); use `--no-report`") from None
+        with suppress(OSError):
+            ours.send(b".")
         ours.close()
         stand_aside()
-        if not listeners and said:
+        if listener is None and said:
             reason = f"connections are not reported, since the system does not permit it ({said.decode()})"
             _say(f"{self._name}: {reason}", self._output)
         name, output = self._name, self._output
-        accompany(child, control, ConnectionReport(listeners[0], self._known, name, output) if listeners else None)
+        accompany(
+            child, control, ConnectionReport(listener, self._known, name, output) if listener is not None else None
+        )
 
 
 class ConnectionReport:
@@ -68,7 +91,7 @@ class ConnectionReport:
         self._known = known
         self._name = name
         self._seen: set[Address] = set()
-        self._unsettled: list[tuple[float, int, Path, Path, Address]] = []
+        self._unsettled: list[tuple[float, int, Path, Path, Address, socket.socket]] = []
 
     def answer(self) -> None:
         call = next_call(self.descriptor)
@@ -84,31 +107,35 @@ class ConnectionReport:
 
     def wait(self) -> float | None:
         now = monotonic()
-        while self._unsettled and self._unsettled[0][0] <= now:
-            _, process, link, target, address = self._unsettled.pop(0)
-            with suppress(OSError):
-                if link.readlink() == target:
+        while self._unsettled and (self._unsettled[0][0] <= now or len(self._unsettled) > _MOST_UNSETTLED):
+            _, process, link, target, address, sock = self._unsettled.pop(0)
+            with sock:
+                if _has_sent(sock) or _leads_to(link, target):
                     self._report(process, address, "sends datagrams to")
         return (self._unsettled[0][0] - now) * 1000 + 1 if self._unsettled else None
 
     def _look_at(self, call: Call) -> None:
-        known = numbers()
-        connects = known is not None and call.number == known.connect
-        at, size = call.words[1:3] if connects else call.words[4:6]
-        address = parse_address(_memory_of(call.thread, at, min(size, 28)))
-        if address is None or address in self._seen or address in self._known or len(self._seen) > _MOST_ADDRESSES:
-            return
+        for at, size, connects in _named_by(call):
+            address = parse_address(_memory_of(call.thread, at, min(size, 28)))
+            if address is None or address in self._seen or address in self._known or len(self._seen) > _MOST_ADDRESSES:
+                continue
+            self._look_at_address(call, address, connects=connects)
+
+    def _look_at_address(self, call: Call, address: Address, *, connects: bool) -> None:
         process = _process_of(call.thread)
-        link = Path(f"/proc/{process}/fd/{call.words[0]}")
-        if not connects or _is_for_datagrams(process, call.words[0]):
-            if address[1] == _DNS:
-                self._report(process, address, "looks host names up at")
-            elif connects:
-                self._unsettled.append((monotonic() + _SETTLED_SECONDS, process, link, link.readlink(), address))
-            else:
-                self._report(process, address, "sends datagrams to")
-        else:
-            self._report(process, address, "connects to")
+        sock = _datagrams_of(process, call.words[0])
+        if sock is None:
+            if connects:
+                self._report(process, address, "connects to")
+            return
+        if connects and address[1] != _DNS and call.number == _number_of_connect():
+            link = Path(f"/proc/{process}/fd/{call.words[0]}")
+            with suppress(OSError):
+                sock.setsockopt(socket.SOL_SOCKET, _TIME_STAMPS, _WHEN_SENT)
+            self._unsettled.append((monotonic() + _SETTLED_SECONDS, process, link, link.readlink(), address, sock))
+            return
+        sock.close()
+        self._report(process, address, "looks host names up at" if address[1] == _DNS else "sends datagrams to")
 
     def _report(self, process: int, address: Address, does: str) -> None:
         if address in self._seen:
@@ -156,10 +183,56 @@ def _process_of(thread: int) -> int:
     return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("Tgid:"))
 
 
-def _is_for_datagrams(process: int, number: int) -> bool:
+def _named_by(call: Call) -> Iterator[tuple[int, int, bool]]:
+    """Yields each address that a call names: where it is, its size, and whether the call connects a stream to it."""
+    known = numbers()
+    assert known is not None
+    words = call.words
+    if call.number == known.connect:
+        yield words[1], words[2], True
+    elif call.number == known.sendto:
+        yield words[4], words[5], bool(words[3] & _FAST_OPEN)
+    else:
+        many = call.number == known.sendmmsg
+        connects = bool(words[3 if many else 2] & _FAST_OPEN)
+        count = min(words[2], _MOST_MESSAGES) if many else 1
+        read = _memory_of(call.thread, words[1], (count - 1) * _NEXT_MESSAGE + _MESSAGE.size) if count else b""
+        messages = {_MESSAGE.unpack_from(read, start) for start in range(0, len(read) - 11, _NEXT_MESSAGE)}
+        yield from ((at, size, connects) for at, size in messages if at)
+
+
+def _number_of_connect() -> int | None:
+    known = numbers()
+    return known.connect if known is not None else None
+
+
+def _datagrams_of(process: int, number: int) -> socket.socket | None:
+    """Returns a copy of a process's socket if it is one for datagrams."""
     try:
-        with socket.socket(fileno=descriptor_of(process, number)) as found:
-            return found.getsockopt(socket.SOL_SOCKET, socket.SO_TYPE) == socket.SOCK_DGRAM
+        found = socket.socket(fileno=descriptor_of(process, number))
+    except OSError:
+        return None
+    if found.type == socket.SOCK_DGRAM:
+        return found
+    found.close()
+    return None
+
+
+def _has_sent(sock: socket.socket) -> bool:
+    """Tells whether the kernel has noted that a datagram was sent, and has it note no more."""
+    # A datagram that waits for the address of its next hop is in the queue.
+    sent = False
+    with suppress(OSError):
+        sent = int.from_bytes(fcntl.ioctl(sock, termios.TIOCOUTQ, bytes(4)), "little") > 0
+        sock.setsockopt(socket.SOL_SOCKET, _TIME_STAMPS, 0)
+        while sock.recvmsg(0, 512, socket.MSG_ERRQUEUE | socket.MSG_DONTWAIT):
+            sent = True
+    return sent
+
+
+def _leads_to(link: Path, target: Path) -> bool:
+    try:
+        return link.readlink() == target
     except OSError:
         return False
 

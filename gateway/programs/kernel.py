@@ -19,6 +19,8 @@ class Numbers(NamedTuple):
     socket: int
     connect: int
     sendto: int
+    sendmsg: int
+    sendmmsg: int
     ioctl: int
     add_key: int
     request_key: int
@@ -27,8 +29,8 @@ class Numbers(NamedTuple):
 
 IO_URING_SETUP = 425
 _PROCESSORS = {
-    "x86_64": Numbers(0xC000003E, 317, 41, 42, 44, 16, 248, 249, 250),
-    "aarch64": Numbers(0xC00000B7, 277, 198, 203, 206, 29, 217, 218, 219),
+    "x86_64": Numbers(0xC000003E, 317, 41, 42, 44, 46, 307, 16, 248, 249, 250),
+    "aarch64": Numbers(0xC00000B7, 277, 198, 203, 206, 211, 269, 29, 217, 218, 219),
 }
 
 

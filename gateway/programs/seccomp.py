@@ -43,6 +43,8 @@ def watch() -> int:
     rules = [
         _rule(known.connect, [_give(_NOTIFY)]),
         _rule(known.sendto, _unless_null(4, _NOTIFY)),
+        # Their address is in what they point to.
+        *(_rule(number, [_give(_NOTIFY)]) for number in (known.sendmsg, known.sendmmsg)),
         _WITHOUT_IO_URING,
     ]
     code = list(_program(known, _ALLOW, rules))

@@ -34,6 +34,19 @@ kept = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 tried(lambda: kept.connect(("192.0.2.11", 443)))
 with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
     tried(lambda: sock.sendto(b"x", ("192.0.2.12", 4433)))
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+    tried(lambda: sock.sendmsg([b"x"], [], 0, ("192.0.2.13", 4433)))
+for number, kind in ((14, socket.SOCK_STREAM), (15, socket.SOCK_DGRAM)):
+    with socket.socket(socket.AF_INET, kind) as sock:
+        sock.settimeout(0)
+        tried(lambda: sock.sendmsg([b"x"], [], socket.MSG_FASTOPEN, (f"192.0.2.{number}", 443)))
+with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as sock:
+    sock.settimeout(0)
+    tried(lambda: sock.sendto(b"x", socket.MSG_FASTOPEN, ("192.0.2.16", 443)))
+for host in ("192.0.2.64", "198.51.100.64"):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        tried(lambda: sock.connect((host, 443)))
+        tried(lambda: sock.send(b"x"))
 import time
 time.sleep(1)
 """
@@ -51,7 +64,13 @@ def test_each_address_is_reported_once() -> None:
             "connects to [2001:db8::1]:443",
             "looks host names up at 192.0.2.53:53",
             "sends datagrams to 192.0.2.12:4433",
+            "sends datagrams to 192.0.2.13:4433",
+            "connects to 192.0.2.14:443",
+            "sends datagrams to 192.0.2.15:443",
+            "connects to 192.0.2.16:443",
             "sends datagrams to 192.0.2.11:443",
+            "sends datagrams to 192.0.2.64:443",
+            "sends datagrams to 198.51.100.64:443",
         )
     ]
 

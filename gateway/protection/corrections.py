@@ -1,12 +1,13 @@
 """Applies a caller's corrections to findings, within what the policy permits.
 
 A value is left in clear as a whole only: what contains more than it stays hidden, and so does every part of another
-hidden value. Secrets, blocked types and types outside `may_allow` are never left in clear. What the policy hides by
+hidden value. Secrets, blocked types and types outside `may_allow` are never left in clear, nor
+is a value in the place of a secret: `password = jo@acme.test`. What the policy hides by
 itself keeps its type and action: a denied value only adds what is not yet hidden.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from gateway.corrections.lists import Corrections
 from gateway.detection import EntityType, group_of
@@ -14,6 +15,10 @@ from gateway.models import CORRECTION, Action, Entity, PrivacyMode
 from gateway.policy.model import Policy
 from gateway.text.fields import Span, Spans
 
+_STAND_IN = "Tr0ub4dor&3xYz9"
+"""A password, recognized as one only where something announces one."""
+_AROUND = 400
+"""Characters on each side of a value that tell what it is."""
 _OF_ANY_PART = frozenset({Action.PLACEHOLDER, Action.REDACT})
 _LETTERS_OR_DIGITS = re.compile(r"[^\W_]+")
 
@@ -25,12 +30,19 @@ class Allowing:
     """Tells which findings the corrections of a request leave in clear under a policy."""
 
     def __init__(
-        self, corrections: Corrections, policy: Policy, mode: PrivacyMode, types: Mapping[str, EntityType]
+        self,
+        corrections: Corrections,
+        policy: Policy,
+        mode: PrivacyMode,
+        types: Mapping[str, EntityType],
+        detect: Callable[[str], Iterable[Entity]],
     ) -> None:
         self._corrections = corrections
         self._policy = policy
         self._mode = mode
         self._types = types
+        self._detect = detect
+        self._announced: dict[tuple[str, str], bool] = {}
         self._permitted: dict[tuple[str, str], bool] = {}
         self.find = corrections.find
 
@@ -44,17 +56,32 @@ class Allowing:
             self._permitted[key] = known
         return known
 
-    def allows(self, found: Entity | Span, value: str) -> bool:
-        """Whether a finding with this value is left in clear."""
-        return self.permits(found.type, found.recognizer) and self._corrections.allows(found.type, value)
+    def allows(self, found: Entity | Span, text: str) -> bool:
+        """Whether a finding in a text is left in clear: not where a password would be recognized in its place."""
+        value = text[found.start : found.end]
+        may = self.permits(found.type, found.recognizer) and self._corrections.allows(found.type, value)
+        return may and not self._is_place_of_secret(text, found.start, found.end)
+
+    def _is_place_of_secret(self, text: str, start: int, end: int) -> bool:
+        before, after = text[max(0, start - _AROUND) : start], text[end : end + _AROUND]
+        # An address may be a password and the host after it.
+        hosts = {"", text[start + text[start:end].rfind("@") : end] if "@" in text[start:end] else ""}
+        return any(self._finds_secret(before, f"{_STAND_IN}{host}{after}") for host in sorted(hosts))
+
+    def _finds_secret(self, before: str, after: str) -> bool:
+        if (known := self._announced.get((before, after))) is None:
+            start, end = len(before), len(before) + len(_STAND_IN)
+            there = (one.type for one in self._detect(before + after) if one.start < end and start < one.end)
+            known = self._announced[before, after] = any(group_of(type, self._types) == "secret" for type in there)
+        return known
 
     def leaves(self, text: str, found: Span, clear: Stretches) -> bool:
         """Whether a repeated value is left in clear. If it is allowed there by itself, it becomes part of `clear`."""
-        if not self.permits(found.type, found.recognizer):
-            return False
-        if any(start <= found.start and found.end <= end for start, end in clear):
+        if self.permits(found.type, found.recognizer) and any(
+            start <= found.start and found.end <= end for start, end in clear
+        ):
             return True
-        if self._corrections.allows(found.type, text[found.start : found.end]):
+        if self.allows(found, text):
             clear.append((found.start, found.end))
             return True
         return False

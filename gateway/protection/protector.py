@@ -123,7 +123,9 @@ class Protector:
         """
         recall = None if remember_for is None else Recall(self._memory, remember_for)
         forms = TextForms()
-        allowing = Allowing(corrections, policy, mode, self.types) if corrections is not None else None
+        allowing = (
+            Allowing(corrections, policy, mode, self.types, self._finder.detect) if corrections is not None else None
+        )
         known, waiting = KnownValues(forms=forms, allowing=allowing), list[tuple[Block, BlockFindings]]()
         chain = f"{policy.hash}\n{mode}\n{self._finder.version}".encode()
         if corrections is not None:
@@ -286,7 +288,7 @@ class Protector:
                 continue
             if rule.action is Action.KEEP or entity.score < rule.min_score or policy.allows(entity.type, value):
                 kept.append(entity)
-            elif allowing is not None and allowing.allows(entity, value):
+            elif allowing is not None and allowing.allows(entity, text):
                 kept.append(entity)
                 clear.append((entity.start, entity.end))
             else:

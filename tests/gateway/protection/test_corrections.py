@@ -200,3 +200,31 @@ def test_a_denied_value_hides_what_is_beside(
     assert shown == protected
     assert done.applied is not None
     assert done.applied.counts() == {"deny": {"asked": 1, "applied": 1, "stored": 0}}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("smtp://bob.miller@acme.test:Sup3rS3cret@mail.acme.test", "Sup3rS3cret@mail.acme.test"),
+        ("smtp://bob.miller@acme.test:Sup3rS3cret@mail.acme.test", "bob.miller@acme.test"),
+        ("postgres://svc@corp.test:Hunter22x@db.corp.test/x", "Hunter22x@db.corp.test"),
+        ("ftp://a@b.test:Hunter22x@host.test", "Hunter22x@host.test"),
+        ("SMTP_PASSWORD=hunter2@acme.test", "hunter2@acme.test"),
+        ("password = bob.miller@acme.test", "bob.miller@acme.test"),
+        ("my password is +44 20 7946 0958", "+44 20 7946 0958"),
+        ('{"password": "bob.miller@acme.test"}', "bob.miller@acme.test"),
+    ],
+)
+def test_a_value_in_the_place_of_a_secret_is_not_allowed(
+    protector: Protector, policy: Policy, text: str, value: str
+) -> None:
+    before = f"Write to {value} today."
+    for blocks in ([text], [before, text], [text, before]):
+        shown, _ = protect(protector, policy, *blocks, allow=[value])
+        assert value.partition("@")[0] not in shown[blocks.index(text)]
+
+
+@pytest.mark.parametrize("text", ["Email: {}, password reset?", "To {}, b", "contact: {}", "password: ?\nemail: {}"])
+def test_a_value_beside_a_secret_is_allowed(protector: Protector, policy: Policy, text: str) -> None:
+    said = text.format("bob.miller@acme.test")
+    assert protect(protector, policy, said, allow=["bob.miller@acme.test"])[0] == [said]

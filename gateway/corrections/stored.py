@@ -266,7 +266,7 @@ def _lists(opened: _Opened) -> dict[str, OwnerLists]:
 
 def _broken() -> Unavailable:
     message = (
-        "The stored allow and deny lists do not verify, so no request is served. Restore data_dir from a backup, or "
-        "delete all lists with `allow reset`."
+        "The stored allow and deny lists do not verify, so no request is served. After `keys rotate installation`, "
+        "restart the gateway; else restore data_dir from a backup, or delete all lists with `allow reset`."
     )
     return Unavailable(message, code=_BROKEN)

@@ -144,6 +144,7 @@ class Place:
         clean = {name: value for name, value in os.environ.items() if "proxy" not in name.lower()}
         clean |= {"HOME": str(self.path / "home"), "PYTHONPATH": str(ROOT)}
         streams: Any = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        streams["start_new_session"] = True
         wrapped = as_another_user(command) if self.as_user else command
         return subprocess.Popen(wrapped, cwd=folder or self.path / "work", env=clean, **streams, **more)
 

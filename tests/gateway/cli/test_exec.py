@@ -48,7 +48,8 @@ def executed(installed: Command, port: int, *words: str, **variables: str) -> "s
         str(port),
         *words,
     ]
-    return subprocess.run(program, capture_output=True, text=True, env=os.environ | variables, check=False)
+    environment = os.environ | variables
+    return subprocess.run(program, capture_output=True, text=True, env=environment, check=False, start_new_session=True)
 
 
 @pytest.mark.slow

@@ -27,4 +27,6 @@ def python(code: str) -> tuple[str, ...]:
 
 
 def ran(*words: str, **options: Any) -> "subprocess.CompletedProcess[str]":
+    # In the group of the tests, a program that is stopped could have the kernel hang up on all of them.
+    options.setdefault("start_new_session", True)
     return subprocess.run(supervised(*words), capture_output=True, text=True, check=False, timeout=60, **options)

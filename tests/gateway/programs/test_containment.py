@@ -51,7 +51,14 @@ def contained(folder: Path, *words: str, before: tuple[str, ...] = ()) -> "subpr
     command = [*before, sys.executable, "-c", CODE, str(folder), *words]
     variables = os.environ | {"PYTHONPATH": str(Path.cwd())}
     return subprocess.run(
-        command, cwd=folder / "work", env=variables, capture_output=True, text=True, check=False, timeout=60
+        command,
+        cwd=folder / "work",
+        env=variables,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        start_new_session=True,
     )
 
 

@@ -31,7 +31,9 @@ def test_a_file_that_cannot_be_run_is_told() -> None:
 def test_signals_and_their_defaults_are_passed_on() -> None:
     code = "import os, signal; signal.signal(signal.SIGUSR1, lambda *_: os._exit(9)); print('ready', flush=True)"
     code += "; print(signal.getsignal(signal.SIGPIPE), flush=True); signal.pause()"
-    with subprocess.Popen(supervised(*python(f"import signal; {code}")), stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        supervised(*python(f"import signal; {code}")), stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         process.send_signal(signal.SIGUSR1)
@@ -39,7 +41,9 @@ def test_signals_and_their_defaults_are_passed_on() -> None:
 
 
 def test_a_killed_command_takes_the_program_with_it(tmp_path: Path) -> None:
-    with subprocess.Popen(supervised("sh", "-c", "echo $$; exec sleep 100"), stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        supervised("sh", "-c", "echo $$; exec sleep 100"), stdout=subprocess.PIPE, start_new_session=True
+    ) as process:
         assert process.stdout is not None
         program = int(process.stdout.readline())
         process.kill()

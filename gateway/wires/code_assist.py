@@ -89,6 +89,8 @@ class CodeAssist(Wire):
             task=own.task or inner.task,
             policy_id=own.policy_id or inner.policy_id,
             mode=own.mode or inner.mode,
+            allow=own.allow if own.allow is not None else inner.allow,
+            deny=own.deny if own.deny is not None else inner.deny,
         )
 
     def answer_texts(self, body: Body) -> list[AnswerText]:

@@ -197,6 +197,7 @@ ALLOWED = {
     "/v1/receipts/req_00/verify": {"GET"},
     "/v1/receipts/req_00/anchor-payload": {"GET"},
     "/v1/receipt-search": {"POST"},
+    "/v1/requests/req_00/findings": {"GET"},
     "/v1/usage": {"GET"},
     "/v1/keys/audit": {"GET"},
     "/v1/sessions/extend": {"POST"},

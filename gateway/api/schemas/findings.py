@@ -51,5 +51,5 @@ class LocatedReply(Reply):
 class FindingsReply(Reply):
     request_id: RequestId
     findings: list[LocatedReply] = Field(description="The findings, in the order of the texts.")
-    complete: bool = Field(description="False if there were too many to keep, so that none are listed.")
+    complete: bool = Field(description="No, if there were too many to keep: none are listed then.")
     refusal: str | None = Field(description="Code of the error if the policy did not let the request leave.")

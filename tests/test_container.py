@@ -324,6 +324,9 @@ def test_it_is_reloaded_backed_up_and_restored_into_another_volume(image: Image,
             process.send_signal(signal.SIGHUP)
             wait_for_line("changed settings: default_policy\n", log, process)
             assert client.post("/v1/protect", json={"text": TEXT}).json()["policy"]["id"] == "strict"
+            # Other tests may have used the volume before.
+            written = client.get("/v1/receipts").json()["total"]
+        assert written >= 2
         assert image.run(*map(image.mapped, words_of(backup)), **settings).returncode == 0
         process.terminate()
         assert process.wait(60) == 0
@@ -333,7 +336,7 @@ def test_it_is_reloaded_backed_up_and_restored_into_another_volume(image: Image,
     moved = {"SVC_DATA_DIR": f"{state}/other/data", "SVC_CERTS_DIR": f"{state}/other/certs"}
     words = [word.replace("/gateway.tar", f"{state}/gateway.tar") for word in words_of(restore)]
     done = image.run(*words, **settings | moved)
-    assert "(3 records) verifies" in done.stdout, done.stderr
+    assert f"({written} records) verifies" in done.stdout, done.stderr
     assert image.run(*map(image.mapped, words_of(remove)), **settings).returncode == 0
     with image.running(log, **settings | moved) as process:
         wait_for_line(f"{state}/other/certs", log, process)

@@ -1,7 +1,7 @@
 """Starts a gateway for one program: on free ports of loopback, with a store of its own in a temporary folder.
 
-It has the settings, the certificate authority, the installation key, the custom policies and the
-corrections of the installation.
+It has the settings, the certificate authority, the installation key, the custom policies and the corrections of the
+installation.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ _LOG_LINES = 5
 
 
 class PrivateGateway:
-    """The running process. `lost` is called if it ends by itself; `take` gets each event."""
+    """The running process. If it ends by itself, `is_lost` is set and `lost` is called; `take` gets each event."""
 
     def __init__(self, settings: Settings, *, keeps_answers: bool, take: Callable[[Event], object]) -> None:
         self.settings = settings
@@ -52,6 +52,7 @@ class PrivateGateway:
         self._spawn()
 
     def _spawn(self) -> None:
+        self.is_lost = False
         self._started = threading.Event()
         with (self.settings.data_dir / "output.log").open("ab") as log:
             self._process = subprocess.Popen(  # noqa: S603 - this interpreter, and nothing that was received
@@ -89,11 +90,6 @@ class PrivateGateway:
         gateway, proxy = (*first["ports"], None)[:2]
         return self.settings.model_copy(update={"gateway_port": gateway, "proxy_port": proxy or 0})
 
-    @property
-    def is_lost(self) -> bool:
-        """Whether it has ended by itself."""
-        return not self._stopping and not self._reader.is_alive()
-
     def stop(self) -> None:
         """Has it end, and waits until every event has been taken."""
         self._stopping = True
@@ -116,6 +112,8 @@ class PrivateGateway:
             self._take_all(events)
         self._started.set()
         if not self._stopping:
+            # First, since `lost` may be replaced at this moment, by a caller that then looks at it.
+            self.is_lost = True
             self.lost()
 
     def _take_all(self, events: IO[bytes]) -> None:

@@ -93,7 +93,7 @@ class WebSockets:
         return self._states.closing
 
     def request(self, socket: WebSocket, text: bytes, since: float) -> http.HTTPFlow:
-        """Returns the flow of a message, which began to arrive at `since`. Until it is protected, it leads nowhere."""
+        """Returns the flow of a message, which began to arrive at `since`. Until it is protected, it cannot be sent."""
         opening = socket.opening
         flow = http.HTTPFlow(opening.client_conn, opening.server_conn, live=True)
         flow.request = http.Request.make("POST", "http://unset.invalid", text)

@@ -1,8 +1,8 @@
 """Runs a program in namespaces whose only way out is the gateway.
 
 Besides the processes of `supervision`, two take part: one enters the namespaces, and the first process in them starts
-the program. The program listens nowhere and connects nowhere but to loopback of its own network, where listeners at the
-gateway's ports belong to the supervisor outside (`relay`).
+the program. The program can reach loopback of its own network only. There, the listeners at the gateway's ports
+belong to the supervisor outside (`relay`).
 """
 
 import errno

@@ -140,7 +140,7 @@ def test_stored_lists_hold_from_the_next_request_on(server: Running, upstream: U
 
 
 def test_no_corrected_value_is_kept_or_said(server: Running, upstream: Upstream) -> None:
-    """After all the above, and refusals: what was sent in clear is in the flows of these requests, and nowhere else."""
+    """Runs after the above, with their refusals. Only flows of requests that were sent have what was sent in clear."""
     said: list[bytes] = []
     with server.client() as client:
         for given in (

@@ -17,7 +17,7 @@ from mitmproxy.proxy.mode_specs import ReverseMode, UpstreamMode
 from mitmproxy.proxy.server_hooks import ServerConnectionHookData
 
 from addons.contained_programs import is_contained
-from addons.fail_closed import fail_closed
+from addons.fail_closed import end_connection, fail_closed
 from addons.logs import RareWarning
 from addons.patches.outbound_tunnel import is_to_proxy
 from addons.request_log import RequestLog
@@ -69,9 +69,7 @@ class ConnectionAddresses:
 
     def refused(self, flow: http.HTTPFlow, error: GatewayError) -> None:
         """Ends the connection of a refused tunnel; called by `fail_closed`."""
-        assert flow.response is not None
-        self._log.refused(flow, error)
-        flow.response.headers["connection"] = "close"
+        end_connection(flow, error, self._log)
 
     async def http_connect_upstream(self, flow: http.HTTPFlow) -> None:
         """Checks what another proxy is about to be asked for, which `outbound_tunnel` sends once there is no error."""
@@ -103,7 +101,7 @@ class ConnectionAddresses:
     def server_connected(self, data: ServerConnectionHookData) -> None:
         asked = self._asked.pop(data.server.id, None)
         if asked is not None:
-            # mitmproxy forbids it while the connection is open, since it would lead nowhere else.
+            # mitmproxy forbids this on an open connection, since it would have no effect on where that leads.
             vars(data.server)["address"] = asked
 
     server_connect_error = server_connected

@@ -11,7 +11,7 @@ from mitmproxy.proxy import layer
 from mitmproxy.proxy.layers import TCPLayer, UDPLayer
 from mitmproxy.proxy.mode_specs import ReverseMode
 
-from addons.fail_closed import fail_closed
+from addons.fail_closed import end_connection, fail_closed
 from addons.patches.connection_limits import Clients
 from addons.patches.first_bytes import host_names
 from addons.request_log import RequestLog
@@ -76,9 +76,7 @@ class ContainedPrograms:
 
     def refused(self, flow: http.HTTPFlow, error: GatewayError) -> None:
         """Ends the connection without reading a body; called by `fail_closed`."""
-        assert flow.response is not None
-        self._log.refused(flow, error)
-        flow.response.headers["connection"] = "close"
+        end_connection(flow, error, self._log)
         if flow.request.method != "CONNECT":
             self._clients.answer_at_once(flow)
 

@@ -50,6 +50,13 @@ def refuse(flow: http.HTTPFlow, error: GatewayError, request_id: str, family: Er
     flow.response = answer_with(error, request_id, flow.request.method, family)
 
 
+def end_connection(flow: http.HTTPFlow, error: GatewayError, log: "RequestLog") -> None:
+    """Logs a refusal that has no state, and closes the connection after it; called by an addon's `refused`."""
+    assert flow.response is not None
+    log.refused(flow, error)
+    flow.response.headers["connection"] = "close"
+
+
 class Refusals:
     """Formats refusals for the client's wire, records their outcome, and shows them to operators."""
 

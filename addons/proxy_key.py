@@ -12,7 +12,7 @@ from mitmproxy import connection, http
 from mitmproxy.proxy.layers.modes import Socks5AuthData
 from mitmproxy.proxy.mode_specs import LocalMode, ReverseMode
 
-from addons.fail_closed import fail_closed
+from addons.fail_closed import end_connection, fail_closed
 from addons.logs import RareWarning
 from addons.patches.connection_limits import Clients
 from addons.request_log import RequestLog
@@ -86,9 +86,7 @@ class ProxyKey:
 
     def refused(self, flow: http.HTTPFlow, error: GatewayError) -> None:
         """Ends the connection without reading a body; called by `fail_closed`."""
-        assert flow.response is not None
-        self._log.refused(flow, error)
-        flow.response.headers["connection"] = "close"
+        end_connection(flow, error, self._log)
         if flow.request.method != "CONNECT":
             self._clients.answer_at_once(flow)
 

@@ -11,7 +11,7 @@ from mitmproxy.net.tls import starts_like_tls_record
 from mitmproxy.proxy import commands, events, layer
 from mitmproxy.proxy.layers import TCPLayer, UDPLayer
 
-from addons.fail_closed import fail_closed
+from addons.fail_closed import end_connection, fail_closed
 from addons.logs import RareWarnings
 from addons.patches.first_bytes import host_names
 from addons.request_log import RequestLog
@@ -61,9 +61,7 @@ class UnprotectedTunnels:
 
     def refused(self, flow: http.HTTPFlow, error: GatewayError) -> None:
         """Ends the connection of a refused tunnel; called by `fail_closed`."""
-        assert flow.response is not None
-        self._log.refused(flow, error)
-        flow.response.headers["connection"] = "close"
+        end_connection(flow, error, self._log)
 
     def next_layer(self, data: layer.NextLayer) -> None:
         tunnel = data.layer

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from errno import EBADF, EDQUOT, EFBIG, ENOSPC, EPIPE
 from getpass import getpass
+from pathlib import Path
 from typing import Any
 
 from gateway.config.settings import Settings, SettingsError
@@ -91,6 +92,21 @@ def read_stdin(param: str) -> str:
         return sys.stdin.buffer.read().decode() if sys.stdin is not None else ""
     except UnicodeDecodeError:
         raise BadRequest(f"The {param} is not UTF-8 text.", param=param) from None
+
+
+def read_text(file: str, param: str, most: int = -1) -> str:
+    """Reads a text file, or a text from standard input for `-`. Raises BadRequest if it is not UTF-8, and OSError.
+
+    `most` bounds the bytes that are read of a file.
+    """
+    if file == "-":
+        return read_stdin(param)
+    with Path(file).open("rb") as source:
+        content = source.read(most)
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        raise BadRequest("The file is not UTF-8 text.", param="file") from None
 
 
 def read_hidden(name: str, longest: int) -> str:

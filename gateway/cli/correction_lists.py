@@ -4,7 +4,6 @@ import argparse
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import closing, contextmanager, suppress
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -12,7 +11,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from gateway.auth.api_keys import KeyRing
-from gateway.cli.console import CommandLine, argument, print_json, read_stdin, report
+from gateway.cli.console import CommandLine, argument, print_json, read_text, report
 from gateway.cli.store_commands import open_kept_store
 from gateway.config.installation_key import FILE as INSTALLATION_KEY
 from gateway.config.installation_key import installation_key, rotate_installation_key
@@ -145,15 +144,7 @@ async def _reset(_: Store, lists: StoredCorrections, options: argparse.Namespace
 
 def _values(file: str) -> list[str]:
     """Returns the values in a file or on standard input, each checked. Raises BadRequest, Unprocessable, OSError."""
-    if file == "-":
-        text = read_stdin("values")
-    else:
-        with Path(file).open("rb") as source:
-            content = source.read(_LARGEST_FILE + 1)
-        try:
-            text = content.decode()
-        except UnicodeDecodeError:
-            raise BadRequest("The file is not UTF-8 text.", param="file") from None
+    text = read_text(file, "values", _LARGEST_FILE + 1)
     lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     if not 0 < len(lines) <= MOST_ENTRIES:
         raise BadRequest(f"Give from 1 to {MOST_ENTRIES} values, one on each line.", param="file")

@@ -11,20 +11,12 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 
-from gateway.cli.client_variables import (
-    KEY_VARIABLES,
-    OTHER_KEY_VARIABLES,
-    add_options,
-    base_of,
-    for_this_machine,
-)
+from gateway.cli.client_variables import KEY_VARIABLES, OTHER_KEY_VARIABLES, add_options, base_of, for_this_machine
 from gateway.cli.console import CommandLine
 from gateway.cli.listeners import Answer, gateway_answers, proxy_answers
 from gateway.config.locations import COMMAND
 from gateway.config.settings import ENVIRONMENT_ONLY, PREFIX, Settings
-
-# As shells use them.
-_NOT_EXECUTABLE, _NOT_FOUND = 126, 127
+from gateway.programs import NOT_EXECUTABLE, NOT_FOUND
 
 
 def add_commands(line: CommandLine) -> None:
@@ -58,19 +50,18 @@ def add_commands(line: CommandLine) -> None:
 
 def _run(settings: Settings, options: argparse.Namespace) -> int:
     if options.contain and platform.system() != "Linux":
-        return _failed("--contain: only Linux has the namespaces that it needs; run the program in a Linux machine", 2)
+        return failed("--contain: only Linux has the namespaces that it needs; run the program in a Linux machine", 2)
     if options.key_env and options.through == "proxy" and not settings.proxy_key:
-        return _failed("--key-env: the proxy needs the provider's key, not the gateway's; add `--through gateway`", 2)
+        return failed("--key-env: the proxy needs the provider's key, not the gateway's; add `--through gateway`", 2)
     if options.key_env and not os.environ.get(options.key_env):
-        return _failed(f"--key-env: the variable {options.key_env} is not set", 2)
+        return failed(f"--key-env: the variable {options.key_env} is not set", 2)
     given = for_this_machine(settings, options.through, options.key_env)
     for problem in _silent(settings, options.through):
-        return _failed(problem, 1)
-    name, *_ = options.program
+        return failed(problem, 1)
     # Looked for before the environment changes, and by the same rules on every system.
-    path = shutil.which(name)
+    path = path_of(options.program)
     if path is None:
-        return _failed(f"{name}: there is no such program, or it cannot be run", _NOT_FOUND)
+        return NOT_FOUND
     key_env = options.key_env if options.through != "proxy" else None
     variables = environment(os.environ, given, key_env)
     if platform.system() == "Linux" and (options.contain or not options.no_report):
@@ -117,9 +108,18 @@ def _become(path: str, command: Sequence[str], variables: Mapping[str, str]) -> 
             os.execve(path, list(command), dict(variables))  # noqa: S606
         return subprocess.run([path, *command[1:]], env=dict(variables), check=False).returncode  # noqa: S603
     except OSError as error:
-        return _failed(f"{command[0]}: {error.strerror}", _NOT_EXECUTABLE)
+        return failed(f"{command[0]}: {error.strerror}", NOT_EXECUTABLE)
 
 
-def _failed(message: str, status: int) -> int:
+def path_of(command: Sequence[str]) -> str | None:
+    """Returns where a program is. Says so if there is none."""
+    path = shutil.which(command[0])
+    if path is None:
+        failed(f"{command[0]}: there is no such program, or it cannot be run", NOT_FOUND)
+    return path
+
+
+def failed(message: str, status: int) -> int:
+    """Prints a message for the user, and returns the exit status."""
     print(message, file=sys.stderr)
     return status

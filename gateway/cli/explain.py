@@ -7,7 +7,6 @@ import argparse
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from secrets import token_bytes
 from typing import Any
 
@@ -15,14 +14,14 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from gateway.cli.console import CommandLine, argument, print_json, read_stdin
+from gateway.cli.console import CommandLine, argument, print_json, read_text
 from gateway.cli.correction_lists import add_owner, stored_corrections
 from gateway.cli.engines import all_engines
 from gateway.cli.policy_lookup import load_policy, open_registry
 from gateway.config.settings import Settings
 from gateway.corrections.lists import Corrections
 from gateway.detection.engines import Finder
-from gateway.errors import BadRequest, Forbidden
+from gateway.errors import Forbidden
 from gateway.models import Action, PrivacyMode
 from gateway.placeholders import Placeholders
 from gateway.policy.model import Policy
@@ -85,7 +84,7 @@ def _explain(settings: Settings, options: argparse.Namespace) -> int:
     with open_registry(settings) as registry:
         policy = load_policy(options.policy or settings.default_policy, registry)
     with argument():
-        text = read_stdin("text") if options.file == "-" else _read(Path(options.file))
+        text = read_text(options.file, "text")
         corrections = stored_corrections(settings, options.owner)
     return show(policy, text, settings, options, corrections)
 
@@ -121,13 +120,6 @@ def attempt(
     except Forbidden as refusal:
         return Trial(text, explanation, None, (), refusal.message)
     return Trial(text, explanation, holder["text"], tuple(one._asdict() for one in done.transformations), None)
-
-
-def _read(file: Path) -> str:
-    try:
-        return file.read_bytes().decode()
-    except UnicodeDecodeError:
-        raise BadRequest("The file is not UTF-8 text.", param="file") from None
 
 
 def _print(done: Trial) -> None:

@@ -6,7 +6,6 @@ With `--forbid FILE`, it fails if a value of the file was in anything that was s
 import argparse
 import os
 import re
-import shutil
 import signal
 import sys
 from collections.abc import Iterator
@@ -16,15 +15,16 @@ from typing import TextIO
 
 from gateway.cli.client_variables import ENTRANCES, for_this_machine
 from gateway.cli.console import CommandLine, Misused
-from gateway.cli.exec import environment
+from gateway.cli.exec import environment, failed, path_of
 from gateway.cli.inspection.forbidden import Hit, read_forbidden
 from gateway.cli.inspection.private_gateway import PrivateGateway, private_gateway
-from gateway.cli.inspection.program import NOT_EXECUTABLE, NOT_FOUND, Program
+from gateway.cli.inspection.program import Program
 from gateway.cli.inspection.records import Records
 from gateway.cli.inspection.report import JsonReport, Report, counted, hit_words
 from gateway.config.host_patterns import HostMatcher, check_host_pattern, host_regexes
 from gateway.config.listener_addresses import in_url
 from gateway.config.settings import Settings, SettingsError
+from gateway.programs import NOT_EXECUTABLE, NOT_FOUND
 
 FOUND, UNSEARCHED, FAILED = 110, 111, 125
 _KEY = "PRIVACY_GATEWAY_KEY"
@@ -77,10 +77,9 @@ def add_commands(line: CommandLine) -> None:
 
 
 def _run(settings: Settings, options: argparse.Namespace) -> int:
-    name, *_ = options.program
-    path = shutil.which(name)
+    path = path_of(options.program)
     if path is None:
-        return _failed(f"{name}: there is no such program, or it cannot be run", NOT_FOUND)
+        return NOT_FOUND
     forbidden = read_forbidden(options.forbid)
     allowed = _allowed(options.allow_tunnel)
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
@@ -94,7 +93,7 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
             with started as (gateway, key, notes):
                 status = _execute(path, options, gateway, key, records)
         except SettingsError as error:
-            return _failed("\n".join(("Cannot inspect:", *error.problems)), FAILED)
+            return failed("\n".join(("Cannot inspect:", *error.problems)), FAILED)
         for sent in records.sent:
             if sent.number not in report.hits:
                 report.request(sent)
@@ -113,7 +112,7 @@ def _execute(path: str, options: argparse.Namespace, gateway: PrivateGateway, ke
         past = None if options.no_report else records.past.append
         program = Program(path, options.program, variables, past)
     except OSError as error:
-        return _failed(f"{options.program[0]}: {error.strerror}", NOT_EXECUTABLE)
+        return failed(f"{options.program[0]}: {error.strerror}", NOT_EXECUTABLE)
     gateway.lost = program.end
     if gateway.is_lost:
         program.end()
@@ -163,8 +162,3 @@ def _output(path: Path | None) -> Iterator[TextIO]:
     mode = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
     with open(path, "w", encoding="utf-8", opener=lambda name, _: os.open(name, mode, 0o600)) as file:
         yield file
-
-
-def _failed(message: str, status: int) -> int:
-    print(message, file=sys.stderr)
-    return status

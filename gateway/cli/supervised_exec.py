@@ -1,7 +1,6 @@
 """`exec` on Linux: the program is supervised, and connections that go past the gateway are reported."""
 
 import errno
-import os
 import socket
 import sys
 from collections.abc import Mapping, Sequence
@@ -17,13 +16,11 @@ from gateway.config.listener_urls import address_of, name_of
 from gateway.config.locations import PROGRAM, bundle_of, certificate_of, trust_store_of
 from gateway.config.own_files import own_files
 from gateway.config.settings import Settings, SettingsError
+from gateway.programs import NOT_EXECUTABLE
 from gateway.programs.connection_report import ReportingSupervisor
 from gateway.programs.containment import VARIABLES, ContainingSupervisor
 from gateway.programs.hiding import Hidden
 from gateway.programs.supervision import NotStarted, Program, Supervise, run
-
-# As shells use it.
-NOT_EXECUTABLE = 126
 
 _NAME = f"{PROGRAM} exec"
 
@@ -59,14 +56,14 @@ def run_contained(
     certificates = (bundle_of, certificate_of, trust_store_of)
     folders: dict[Path, tuple[str, ...]] = {settings.data_dir.resolve(): ()}
     folders[settings.certs_dir.resolve()] = tuple(each(settings.certs_dir).name for each in certificates)
-    home = Path(variables.get("HOME", "/nowhere"))
+    home = Path(variables["HOME"]) if "HOME" in variables else None
     files = [settings.tls_key.resolve()] if settings.tls_key is not None else []
     frozen = own_files(settings, config)
     working = Path.cwd()
     if any(working.is_relative_to(path) for path in frozen):
         note = f"{_NAME}: {working} is the gateway's own, so the program cannot write there; start it in its project"
         print(note, file=sys.stderr)
-    hidden = Hidden(folders, files, working, home if home.is_dir() else None, frozen)
+    hidden = Hidden(folders, files, working, home if home is not None and home.is_dir() else None, frozen)
     given = {name: value for name, value in variables.items() if name not in VARIABLES}
     return _run(Program(path, command, given), ContainingSupervisor(addresses, hidden))
 
@@ -107,5 +104,5 @@ def _run(program: Program, supervise: Supervise) -> int:
     except NotStarted as error:
         if error.number == errno.ENOENT and isinstance(supervise, ContainingSupervisor) and Path(program.path).exists():
             error.message = "--contain: the program is in a folder that contained programs do not see, such as /tmp"
-        print(error.message or f"{program.words[0]}: {os.strerror(error.number)}", file=sys.stderr)
+        print(error.explained(program.words[0]), file=sys.stderr)
         return NOT_EXECUTABLE

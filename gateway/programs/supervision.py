@@ -34,6 +34,10 @@ class NotStarted(Exception):
         self.message = message
         self.number = number
 
+    def explained(self, name: str) -> str:
+        """Returns why, for the user who called the program by this name."""
+        return self.message or f"{name}: {os.strerror(self.number)}"
+
 
 @dataclass(frozen=True, slots=True)
 class Program:
@@ -216,7 +220,7 @@ def _pass_on(control: socket.socket, program: int | None, poll: select.poll) -> 
     except OSError:
         message = b""
     if not message:
-        # The process that stands for the program has ended, perhaps killed.
+        # The process in the place of the program has ended; perhaps it was killed.
         poll.unregister(control)
     if program is not None:
         os.kill(program, message[0] if message else signal.SIGKILL)

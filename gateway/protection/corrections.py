@@ -1,9 +1,9 @@
 """Applies a caller's corrections to findings, within what the policy permits.
 
 A value is left in clear as a whole only: what contains more than it stays hidden, and so does every part of another
-hidden value. Secrets, blocked types and types outside `may_allow` are never left in clear, nor
-is a value in the place of a secret: `password = jo@acme.test`. What the policy hides by
-itself keeps its type and action: a denied value only adds what is not yet hidden.
+hidden value. Secrets, blocked types and types outside `may_allow` are never left in clear, nor is a value in the place
+of a secret: `password = jo@acme.test`. What the policy hides by itself keeps its type and action: a denied value only
+adds what is not yet hidden.
 """
 
 import re
@@ -77,9 +77,7 @@ class Allowing:
 
     def leaves(self, text: str, found: Span, clear: Stretches) -> bool:
         """Whether a repeated value is left in clear. If it is allowed there by itself, it becomes part of `clear`."""
-        if self.permits(found.type, found.recognizer) and any(
-            start <= found.start and found.end <= end for start, end in clear
-        ):
+        if self._is_part(found, clear):
             return True
         if self.allows(found, text):
             clear.append((found.start, found.end))
@@ -90,9 +88,12 @@ class Allowing:
         """Returns the candidates that are not a part of an allowed value; `kept` gets the others."""
         hidden: list[Entity] = []
         for each in candidates:
-            is_part = any(start <= each.start and each.end <= end for start, end in clear)
-            (kept if is_part and self.permits(each.type, each.recognizer) else hidden).append(each)
+            (kept if self._is_part(each, clear) else hidden).append(each)
         return hidden
+
+    def _is_part(self, found: Entity | Span, clear: Stretches) -> bool:
+        is_inside = any(start <= found.start and found.end <= end for start, end in clear)
+        return is_inside and self.permits(found.type, found.recognizer)
 
 
 def without_denied(spans: Spans) -> Spans:

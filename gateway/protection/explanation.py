@@ -9,14 +9,7 @@ from gateway.detection.overlaps import meets
 from gateway.models import Action, Entity, PrivacyMode
 from gateway.policy.model import Policy
 from gateway.protection.protector import Protector
-from gateway.protection.reasons import (
-    Kept,
-    Reason,
-    reason_of,
-    settings_that_hide,
-    settings_that_keep,
-    why_kept,
-)
+from gateway.protection.reasons import Kept, Reason, reason_of, settings_that_hide, settings_that_keep, why_kept
 from gateway.text.fields import Span, TextField
 
 

@@ -45,8 +45,13 @@ def pointer(steps: Steps) -> str:
     parts: list[str] = []
     while steps is not None:
         key, steps = steps
-        parts.append(str(key).replace("~", "~0").replace("/", "~1"))
+        parts.append(escaped(str(key)))
     return "".join(f"/{part}" for part in reversed(parts))
+
+
+def escaped(name: str) -> str:
+    """Returns a name as part of a JSON pointer."""
+    return name.replace("~", "~0").replace("/", "~1")
 
 
 def without_own_names(steps: Steps) -> Steps:

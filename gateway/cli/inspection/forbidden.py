@@ -15,6 +15,7 @@ import orjson
 from gateway.cli.console import Misused
 from gateway.cli.inspection.records import Sent, Tunnel
 from gateway.cli.inspection.spellings import folded, readings, squeezed
+from gateway.text.pointers import escaped
 
 _LONGEST_FILE, _MOST_LINES = 1024 * 1024, 10_000
 # In characters: shorter values are refused, short ones are only found as words, long ones despite separators.
@@ -146,7 +147,7 @@ class Forbidden:
 
     def _name(self, name: str) -> str:
         """Returns a name as the report may show it, as part of a JSON pointer."""
-        return "(not shown)" if self.in_text(name) else name.replace("~", "~0").replace("/", "~1")
+        return "(not shown)" if self.in_text(name) else escaped(name)
 
 
 def read_forbidden(file: Path | None) -> Forbidden:

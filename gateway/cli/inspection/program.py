@@ -10,8 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from types import FrameType
 
-# As shells use them.
-NOT_EXECUTABLE, NOT_FOUND = 126, 127
 _SIGNALED = 128
 _PASSED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2")
 # A terminal sends these to every process of its foreground group, the program among them.

@@ -12,6 +12,7 @@ from gateway.errors import GatewayError
 from gateway.exchange.streaming.framing import ServerSentEvents
 from gateway.placeholders import looks_like_placeholder
 from gateway.text.fields import KeyField, MessageField, Place
+from gateway.text.pointers import escaped
 from gateway.wires.base import Body, Wires
 
 _PLACES = {Place.TOOL_RESULT: "tool result", Place.SETTINGS: "settings"}
@@ -102,8 +103,3 @@ def _role(place: Place, pointer: str, role: str) -> str:
     if place is Place.INSTRUCTIONS:
         return "tools" if pointer.startswith(_TOOLS) else role or "system"
     return _PLACES.get(place) or role or "user"
-
-
-def escaped(name: str) -> str:
-    """Returns a name as part of a JSON pointer (RFC 6901)."""
-    return name.replace("~", "~0").replace("/", "~1")

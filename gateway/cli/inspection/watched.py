@@ -4,11 +4,11 @@ import os
 import pickle
 import sys
 
+from gateway.programs import NOT_EXECUTABLE
 from gateway.programs.connection_report import ReportingSupervisor
 from gateway.programs.supervision import NotStarted, Program, run
 
 NAME = "inspect"
-_NOT_EXECUTABLE = 126
 
 
 def main(given: int) -> None:
@@ -21,5 +21,5 @@ def main(given: int) -> None:
         # The gateway listens on loopback, which is never reported.
         sys.exit(run(Program(path, words, variables), ReportingSupervisor((), NAME, output)))
     except NotStarted as error:
-        print(error.message or f"{words[0]}: {os.strerror(error.number)}", file=sys.stderr)
-        sys.exit(_NOT_EXECUTABLE)
+        print(error.explained(words[0]), file=sys.stderr)
+        sys.exit(NOT_EXECUTABLE)

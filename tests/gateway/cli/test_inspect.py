@@ -12,10 +12,10 @@ import pytest
 
 from gateway.cli import inspect
 from gateway.cli.inspection.forbidden import Forbidden
-from gateway.cli.inspection.program import NOT_EXECUTABLE, NOT_FOUND
 from gateway.cli.inspection.records import Records
 from gateway.cli.inspection.report import Report
 from gateway.config.settings import SettingsError
+from gateway.programs import NOT_EXECUTABLE, NOT_FOUND
 from run_proxy import _parser, main
 from tests.conftest import ROOT
 from tests.gateway.cli.inspection.support import CARD, chat, ended, sending

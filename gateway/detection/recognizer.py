@@ -124,7 +124,8 @@ class Pattern:
 class PatternRecognizer:
     """Finds matches of expressions. Context words raise the score, a validator overrides it.
 
-    Matches inside a longer base64 run are dropped unless `blobs` is set.
+    Matches inside a longer base64 run are dropped unless `blobs` is set. `by_label` says that each is found by what is
+    next to it: a label, a word, the header of a column, the number of a field.
     """
 
     id: str
@@ -135,6 +136,7 @@ class PatternRecognizer:
     blobs: bool = False
     examples: tuple[Example, ...] = field(default=(), compare=False)
     counter_examples: tuple[str, ...] = field(default=(), compare=False)
+    by_label: bool = field(default=False, compare=False, kw_only=True)
 
     @property
     def types(self) -> tuple[EntityType, ...]:
@@ -232,6 +234,7 @@ class FunctionRecognizer:
     function: Callable[[NormalizedText, Sequence[int]], Iterable[Match]]
     examples: tuple[Example, ...] = field(default=(), compare=False)
     counter_examples: tuple[str, ...] = field(default=(), compare=False)
+    by_label: bool = field(default=False, compare=False, kw_only=True)
 
     @cached_property
     def definition(self) -> str:

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Literal
 
 from gateway.detection import EntityType, builtin_detector, group_of
-from gateway.detection.recognizer import PatternRecognizer
+from gateway.detection.recognizer import FunctionRecognizer, PatternRecognizer
 from gateway.detection.recognizers.government_numbers import LABEL_SCORES, RECOGNIZERS, proven_types
 from gateway.models import CORRECTION, NAME_MODEL, OWN_RECOGNIZER, Action, Entity, PrivacyMode
 from gateway.policy.model import Policy
@@ -22,18 +22,6 @@ _HIGH = 0.9
 _CHECKED = 1.0
 _MODELS = frozenset({NAME_MODEL, "onnx"})
 _NUMBERS = frozenset(each.id for each in RECOGNIZERS)
-_BY_LABEL = frozenset(
-    """
-    address.by_street age.english age.languages api_key.sonar_announced bank.account bank.branch birth.date
-    birth.spoken coordinates.labelled device.announced device.imsi labelled.id labelled.sibling labelled.table
-    payment_card.expiry payment_card.last payment_card.named payment_card.security_code person.announced person.field
-    person.honoured person.labelled person.reading person.structured postcode.labelled postcode.place secret.assigned
-    secret.columns secret.command_line secret.file secret.printed secret.recovery secret.said secret.sent
-    secret.statement segment_message us.driver_license us.ssn_last username.access_log username.database
-    username.labelled username.listing vehicle.plate vehicle.vin_announced
-    """.split()
-)
-"""Recognizers that find a value by what is next to it: a label, a word, the header of a column, a field's number."""
 
 
 class Reason(StrEnum):
@@ -91,8 +79,8 @@ def reason_of(found: Span | Entity) -> Reason:
         return _SOLE[recognizer]
     if recognizer in _NUMBERS:
         return _of_number(found.type, score)
-    label_scores, is_checked = _scores().get(recognizer, (frozenset(), True))
-    if recognizer in _BY_LABEL or score in label_scores:
+    label_scores, is_checked, is_by_label = _scores().get(recognizer, (frozenset(), True, False))
+    if is_by_label or score in label_scores:
         return Reason.LABEL
     return Reason.CHECKED_PATTERN if is_checked and score >= _CHECKED else Reason.PATTERN
 
@@ -146,10 +134,12 @@ def _of_number(type: str, score: float) -> Reason:
 
 
 @cache
-def _scores() -> Mapping[str, tuple[frozenset[float], bool]]:
-    """Returns the scores that a label gives, and whether there is a validator, for the built-in tables of patterns."""
-    return {
-        each.id: (each.label_scores, each.validator is not None)
-        for each in builtin_detector().recognizers
-        if isinstance(each, PatternRecognizer)
-    }
+def _scores() -> Mapping[str, tuple[frozenset[float], bool, bool]]:
+    """Returns the scores that a label gives, whether values may be checked, and whether a label found all of them."""
+    found: dict[str, tuple[frozenset[float], bool, bool]] = {}
+    for each in builtin_detector().recognizers:
+        if isinstance(each, PatternRecognizer):
+            found[each.id] = each.label_scores, each.validator is not None, each.by_label
+        elif isinstance(each, FunctionRecognizer):
+            found[each.id] = frozenset(), True, each.by_label
+    return found

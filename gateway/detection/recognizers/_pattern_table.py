@@ -34,8 +34,7 @@ class _Recognizer(BaseModel, extra="forbid", frozen=True):
     """The fields of a PatternRecognizer.
 
     `patterns`: of tables, or the expressions alone, with the `score` here. The group is the first if there is any.
-    `context`: phrases, written with commas. `validator`: a function of `_validators`, or one
-    that the module passes.
+    `context`: phrases, written with commas. `validator`: a function of `_validators`, or one that the module passes.
     `examples`: as `_samples` describes.
     """
 
@@ -46,6 +45,7 @@ class _Recognizer(BaseModel, extra="forbid", frozen=True):
     context: str = ""
     validator: str = ""
     blobs: bool = False
+    by_label: bool = False
     examples: Mapping[str, tuple[str, ...]]
 
 
@@ -73,6 +73,7 @@ def pattern_table(
             named[row.validator] if row.validator else None,
             row.blobs,
             *examples(row.examples),
+            by_label=row.by_label,
         )
         for row in rows
     )

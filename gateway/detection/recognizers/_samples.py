@@ -59,7 +59,9 @@ def with_examples(
     types: Iterable[EntityType],
     prefilters: Iterable[str],
     function: Callable[[NormalizedText, Sequence[int]], Iterable[Match]],
+    *,
+    by_label: bool = False,
 ) -> FunctionRecognizer:
     """Returns a recognizer with the examples of the same id in a module's table."""
     own = examples(read_toml(file)["examples"][id])
-    return FunctionRecognizer(id, tuple(types), tuple(prefilters), function, *own)
+    return FunctionRecognizer(id, tuple(types), tuple(prefilters), function, *own, by_label=by_label)

@@ -38,6 +38,7 @@ class Key(BaseModel, extra="forbid", frozen=True):
     check: str = "no_dummy"
     exact: bool = False
     end: str = _END
+    by_label: bool = False
     examples: tuple[str, ...]
 
     def recognizer(self, name: str) -> PatternRecognizer:
@@ -65,6 +66,7 @@ class Key(BaseModel, extra="forbid", frozen=True):
             validator=getattr(_validators, self.check),
             examples=tuple(Example(before + one + after, one) for one in examples),
             counter_examples=(counter_example,),
+            by_label=self.by_label,
         )
 
 

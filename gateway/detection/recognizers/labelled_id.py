@@ -218,5 +218,12 @@ def _is_day(value: str) -> bool:
 
 
 RECOGNIZERS = (
-    with_examples(__file__, "labelled.id", (label.type for label in _LABELS), (_LABEL, _EXPRESSIONS["stated"]), _find),
+    with_examples(
+        __file__,
+        "labelled.id",
+        (label.type for label in _LABELS),
+        (_LABEL, _EXPRESSIONS["stated"]),
+        _find,
+        by_label=True,
+    ),
 )

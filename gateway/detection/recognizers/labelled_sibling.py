@@ -77,4 +77,4 @@ def _type(kind: str, value: str, column_of: Callable[[str], Column | None], *, c
     return None
 
 
-RECOGNIZERS = (with_examples(__file__, "labelled.sibling", _TYPES, (_VALUE,), _find),)
+RECOGNIZERS = (with_examples(__file__, "labelled.sibling", _TYPES, (_VALUE,), _find, by_label=True),)

@@ -193,4 +193,4 @@ def _find(normalized: NormalizedText, hits: Sequence[int]) -> Iterator[Match]:
                     yield Match(cell.start, cell.end, column.score, column.type.name)
 
 
-RECOGNIZERS = (with_examples(__file__, "labelled.table", TYPES, (_PREFILTER, _INSERT, _COPY), _find),)
+RECOGNIZERS = (with_examples(__file__, "labelled.table", TYPES, (_PREFILTER, _INSERT, _COPY), _find, by_label=True),)

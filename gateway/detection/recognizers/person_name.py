@@ -186,7 +186,7 @@ def _name_score(words: list[str], cue: _Cue, after: bytes) -> float | None:
 
 
 RECOGNIZERS = (
-    with_examples(__file__, "person.announced", (PERSON,), _PREFILTERS, _find),
+    with_examples(__file__, "person.announced", (PERSON,), _PREFILTERS, _find, by_label=True),
     with_examples(
         __file__,
         "person.initial",

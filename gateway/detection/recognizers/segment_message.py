@@ -148,5 +148,6 @@ RECOGNIZERS = (
         _TYPES.values(),
         (one.prefilter.replace("<<names>>", "|".join(one.segments)) for one in _FORMATS),
         _find,
+        by_label=True,
     ),
 )

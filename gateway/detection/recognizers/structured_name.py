@@ -108,4 +108,4 @@ def _are_pair(data: bytes, half: _Half, other: _Half) -> bool:
     return other.sure or not _NEIGHBOUR.search(data, max(0, first.start - _REACH), min(len(data), last.end + _REACH))
 
 
-RECOGNIZERS = (with_examples(__file__, "person.structured", (PERSON,), (_PREFILTER,), _find),)
+RECOGNIZERS = (with_examples(__file__, "person.structured", (PERSON,), (_PREFILTER,), _find, by_label=True),)

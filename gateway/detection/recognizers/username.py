@@ -85,6 +85,6 @@ def _account(value: str) -> bool | None:
 
 
 RECOGNIZERS = (
-    with_examples(__file__, "username.labelled", (USERNAME,), (_EXPRESSIONS["prefilter"],), _labelled),
+    with_examples(__file__, "username.labelled", (USERNAME,), (_EXPRESSIONS["prefilter"],), _labelled, by_label=True),
     *pattern_table(__file__, (USERNAME,), {"account": _account, "profile": _profile}),
 )

@@ -89,6 +89,7 @@ def table(name: str, finders: Mapping[str, Finder] | None = None) -> FunctionRec
         tuple(by_prefilter),
         find,
         *examples(data.examples),
+        by_label=True,
     )
 
 

@@ -197,11 +197,13 @@ def test_signals_reach_the_program_and_no_file_is_left(inspected: Inspected) -> 
 
 def test_without_its_gateway_the_program_is_ended(inspected: Inspected) -> None:
     program = (
-        "import os, pathlib, time\n"
-        "parent = f'\\nPPid:\\t{os.getppid()}\\n'\n"
-        "for each in pathlib.Path('/proc').glob('[0-9]*/cmdline'):\n"
-        "    if b'inspected_gateway' in each.read_bytes() and parent in (each.parent / 'status').read_text():\n"
-        "        os.kill(int(each.parent.name), 9)\n"
+        "import os, pathlib, re, time\n"
+        "def parent(pid): return int(re.search('PPid:\\t(.*)', pathlib.Path(f'/proc/{pid}/status').read_text())[1])\n"
+        "above = [os.getpid()]\n"
+        "while above[-1] > 1: above.append(parent(above[-1]))\n"
+        "for pid in [int(each.name) for each in pathlib.Path('/proc').glob('[0-9]*')]:\n"
+        "    if pid not in above and b'inspected_gateway' in pathlib.Path(f'/proc/{pid}/cmdline').read_bytes():\n"
+        "        if parent(pid) in above: os.kill(pid, 9)\n"
         "time.sleep(60)"
     )
     words = [*COMMAND, *inspected.words, "--", sys.executable, "-c", program]

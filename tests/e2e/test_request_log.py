@@ -133,7 +133,7 @@ def test_the_proxy_and_its_tunnels(served: Running, tls_upstream: Upstream, upst
     assert line["key_id"].startswith("proxy_")
     assert line["request_id"] == answer.headers["x-svc-request-id"]
     with socket.create_connection(("127.0.0.1", served.proxy_port), 10) as sock:
-        sock.sendall(b"CONNECT chatgpt.com:443 HTTP/1.1\r\nHost: chatgpt.com\r\n\r\n")
+        sock.sendall(b"CONNECT claude.ai:443 HTTP/1.1\r\nHost: claude.ai\r\n\r\n")
         sock.recv(4096)
     line = last(served, before + 1)
     assert (line["method"], line["code"]) == ("CONNECT", "unprotected_host")
@@ -145,7 +145,7 @@ def test_the_proxy_and_its_tunnels(served: Running, tls_upstream: Upstream, upst
 @pytest.mark.parametrize(
     ("sent", "outcome", "status", "code"),
     [
-        ("POST http://chatgpt.com/x", "refused", 403, "unprotected_host"),
+        ("POST http://claude.ai/x", "refused", 403, "unprotected_host"),
         ("POST http://127.0.0.1:{served.port}/x", "refused", 403, "forbidden"),
         ("CONNECT 127.0.0.1:{served.port}", "refused", 403, "forbidden"),
         ("CONNECT localhost:{served.proxy_port}", "refused", 403, "forbidden"),

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from gateway.cli.java_options import VARIABLE, java_options
 from gateway.config.listener_addresses import ListenerName
 from gateway.config.listener_urls import address_of, name_of, url_of
-from gateway.config.locations import COMMAND, bundle_of, certificate_of, trust_store_of
+from gateway.config.locations import bundle_of, certificate_of, command_for, trust_store_of
 from gateway.config.settings import Settings, SettingsError
 
 type Entrance = Literal["proxy", "gateway", "both"]
@@ -64,8 +64,9 @@ def files_of(settings: Settings) -> Files:
     certificate, bundle = certificate_of(settings.certs_dir), bundle_of(settings.certs_dir)
     if not certificate.is_file() or not bundle.is_file():
         raise SettingsError(
-            f"certs_dir: the proxy's certificate authority is not in {settings.certs_dir} yet; start the gateway once,"
-            f" or create it with `{COMMAND} ca`"
+            f"certs_dir: the proxy's certificate authority is not in {settings.certs_dir.resolve()}. If the gateway has"
+            " run, give this command the same settings: `--config FILE` or SVC_CONFIG, or `--certs-dir DIR` or"
+            f" SVC_CERTS_DIR. If it never has, start it once, or run `{command_for('ca', 'certs', settings.certs_dir)}`"
         )
     # Node.js adds a file to its own authorities. The certificates of our listeners are in the bundle alone.
     own = certificate if settings.tls_certificate is None else bundle

@@ -55,9 +55,9 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
         return failed("--key-env: the proxy needs the provider's key, not the gateway's; add `--through gateway`", 2)
     if options.key_env and not os.environ.get(options.key_env):
         return failed(f"--key-env: the variable {options.key_env} is not set", 2)
-    given = for_this_machine(settings, options.through, options.key_env)
     for problem in _silent(settings, options.through):
         return failed(problem, 1)
+    given = for_this_machine(settings, options.through, options.key_env)
     # Looked for before the environment changes, and by the same rules on every system.
     path = path_of(options.program)
     if path is None:

@@ -16,7 +16,7 @@ from gateway.auth.credentials import KeySearch
 from gateway.auth.key_audit import KeyAudit
 from gateway.auth.quotas import Quotas
 from gateway.auth.rate_limit import RateLimiter
-from gateway.config.installation_key import installation_key
+from gateway.config.installation_key import installation_key, replaced_key
 from gateway.config.settings import Settings, SettingsError
 from gateway.corrections.stored import StoredCorrections
 from gateway.detection import builtin_detector
@@ -83,7 +83,7 @@ class Container:
         key = installation_key(settings, used=store.read_now(lambda stored: has_records(stored.receipts)))
         self._key = key
         self.value_digests = ValueDigests(key)
-        self.corrections = StoredCorrections(store, key)
+        self.corrections = StoredCorrections(store, key, lambda: replaced_key(settings))
         self.receipts.use_value_key(self.value_digests.mark)
         self.quotas = Quotas(store)
         self.key_audit = KeyAudit(store)
@@ -172,9 +172,9 @@ class Container:
                 keys.add_static(settings.api_key.get_secret_value(), Scope.OPERATOR)
             policies, surfaces = await asyncio.to_thread(_read, settings, store)
             container = cls(settings, store, keys, policies, surfaces, searches)
-            # With the key of the lists, a new installation key needs no restart. Requests say if they do not verify.
+            # The log says if they do not verify.
             with suppress(Unavailable):
-                container.corrections.of("")
+                container.corrections.check()
             container.interrupted = Interrupted(store, container.receipts, settings.data_dir)
         except BaseException:
             store.close()
@@ -280,9 +280,10 @@ class Container:
         return last
 
     def check(self) -> None:
-        """Checks that requests can be served. Raises Unavailable if the store or its receipt log is unusable."""
+        """Checks that requests can be served. Raises Unavailable if store, receipt log or corrections are unusable."""
         self.store.check()
         self.receipts.check()
+        self.corrections.check()
 
     async def verify(self, request_id: str, caller: Caller) -> Verification:
         """Recomputes a receipt and the whole log, and checks that the policy the receipt names is still available."""

@@ -18,15 +18,25 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from gateway.cli.connection_checks import reach_proxy, reach_upstream
-from gateway.cli.listeners import Answer, gateway_answers, mitmweb_answers, operations_answers, proxy_answers
+from gateway.cli.listeners import (
+    Answer,
+    gateway_answers,
+    gateway_problem,
+    mitmweb_answers,
+    operations_answers,
+    proxy_answers,
+)
 from gateway.cli.receipt_log import installed_signer
 from gateway.cli.store_commands import check_not_lost
+from gateway.config.installation_key import FILE as INSTALLATION_KEY
+from gateway.config.installation_key import installation_key
 from gateway.config.locations import COMMAND, bundle_of, certificate_of, private_key_of
 from gateway.config.private_files import check_private
 from gateway.config.server_certificate import read_certificate
 from gateway.config.settings import Settings, SettingsError
 from gateway.config.upstreams import host_and_port
-from gateway.errors import GatewayError
+from gateway.corrections.stored import BROKEN_REMEDY, count_entries
+from gateway.errors import GatewayError, Unavailable
 from gateway.receipt_log.checkpoint_file import read_checkpoint
 from gateway.receipt_log.consistency import find_fault, has_records
 from gateway.store import ReadOnlyStore, open_read_only, store_exists
@@ -35,6 +45,7 @@ from gateway.usage import counted_records
 _SECONDS = 5
 _PROBE_BYTES = 64 * 1024
 _RECREATE = "stop the gateway, delete the files in certs_dir and start it again; programs have to trust the new one"
+_NOT_READY = "see PrivacyGatewayNotReady in docs/operating.md for the remedy of each code"
 _MARK = "\N{LOCK}"
 # A clock may be set back a little, as when it is synchronized.
 _TOLERANCE = timedelta(minutes=5)
@@ -63,6 +74,7 @@ def run_checks(settings: Settings) -> Iterator[Checked]:
     yield from check_upstreams(settings)
     yield check_clock(settings)
     yield check_store(settings)
+    yield from check_corrections(settings)
     yield check_recognizers()
     if settings.web and (program := which("fc-list")):
         yield check_fonts(program)
@@ -151,6 +163,8 @@ def check_ports(settings: Settings) -> Iterator[Checked]:
             yield Checked(f"port ({name})", "any free port: only the running gateway knows which")
             continue
         match answers(settings):
+            case Answer.OURS if name == "gateway" and (problem := gateway_problem(settings)):
+                yield Checked(place, f"the gateway listens, and refuses requests: {problem}", _NOT_READY)
             case Answer.OURS:
                 yield Checked(place, "the gateway listens")
             case Answer.UNTRUSTED as found:
@@ -232,6 +246,27 @@ def _fault_of_log(store: ReadOnlyStore, settings: Settings) -> str | None:
         return None
     signer, remembered = installed_signer(store, settings), read_checkpoint(settings.data_dir)
     return store.read(lambda stored: find_fault(stored.receipts, remembered, signer, counted_records(stored.usage)))
+
+
+def check_corrections(settings: Settings) -> Iterator[Checked]:
+    """Yields whether the allow and deny lists verify. `check_store` says why a database cannot be read."""
+    name, folder = "allow and deny lists", settings.data_dir
+    try:
+        if not store_exists(folder):
+            return
+        has_key = settings.installation_key is not None or (folder / INSTALLATION_KEY).exists()
+        key = installation_key(settings) if has_key else b""
+        with open_read_only(folder) as store:
+            entries = store.read(lambda stored: count_entries(stored, key))
+    except SettingsError as error:
+        yield Checked(name, "; ".join(error.problems), "restore the data folder from a backup")
+    except Unavailable as error:
+        if error.code == "corrections_broken":
+            yield Checked(name, "they do not verify, so the gateway refuses requests", BROKEN_REMEDY)
+    except (OSError, GatewayError):
+        return
+    else:
+        yield Checked(name, f"{entries:,} entries, which verify")
 
 
 def _free(place: str, host: str, port: int, name: str) -> Checked:

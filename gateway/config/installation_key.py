@@ -1,6 +1,7 @@
 """Loads the installation's key, from which the placeholders of chats are derived."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from secrets import token_bytes
 
 from gateway.config.durable_files import create, replacing
@@ -34,8 +35,19 @@ def installation_key(settings: Settings, *, used: bool = False) -> bytes:
     return key
 
 
+def replaced_key(settings: Settings) -> bytes | None:
+    """Returns the key that is in `data_dir` now, for a process that read it before. None if it cannot be read."""
+    if settings.installation_key is not None:
+        return None
+    with suppress(OSError):
+        key = (settings.data_dir / FILE).read_bytes()
+        return key if len(key) == _SIZE else None
+    return None
+
+
 def rotate_installation_key(settings: Settings, prepare: Callable[[bytes], object] = lambda _: None) -> None:
-    """Replaces the key in `data_dir`. A running gateway keeps the old one until it is restarted.
+    """Replaces the key in `data_dir`. A running gateway keeps the old one until it is restarted, but for the
+    allow and deny lists.
 
     `prepare` gets the new key before it is in place; if it raises, the old one stays. Raises SettingsError if the key
     is not there, or comes from the settings.

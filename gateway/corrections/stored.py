@@ -1,15 +1,16 @@
 """Keeps the allow and deny lists of keys and of everyone in the store.
 
 A running gateway notices changes by other processes within `POLL_SECONDS`; a request reads the lists from memory. Lists
-that do not verify are never used: requests are refused until they are restored or reset.
+that do not verify are never used: requests are refused, and the gateway is not ready, until they are restored or reset.
 """
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hmac import compare_digest
+from itertools import chain
 from secrets import token_bytes, token_hex
 from typing import Literal
 
@@ -19,6 +20,7 @@ from gateway.corrections.sealing import KEY_SIZE, Sealing, unwrap, wrap
 from gateway.errors import Conflict, Unavailable, Unprocessable
 from gateway.policy.patterns import ExpressionError
 from gateway.store import Repositories, Store
+from gateway.store.repeated_failures import RepeatedFailures
 from gateway.store.rows import CorrectionRow, CorrectionsHead
 
 type Kind = Literal["allow", "deny"]
@@ -31,6 +33,10 @@ MOST_ENTRIES = 1000
 MOST_IN_ALL = 10_000
 MOST_TYPES = 32
 """Types in one deny list."""
+BROKEN_REMEDY = (
+    "if `installation_key` was changed in the settings, restart the gateway; else restore data_dir from a backup, or "
+    "delete all lists with `allow reset`"
+)
 _BROKEN = "corrections_broken"
 
 
@@ -48,20 +54,20 @@ class StoredCorrection:
 class _Opened:
     """All rows of one snapshot, verified. Raises Unavailable (`corrections_broken`)."""
 
-    def __init__(self, stored: Repositories, installation_key: bytes, key: bytes | None = None) -> None:
+    def __init__(self, stored: Repositories, installation_keys: Iterable[bytes], key: bytes | None = None) -> None:
         self.head, self.rows = stored.corrections.head(), stored.corrections.all()
-        self.key = self._key_of(installation_key, key)
+        self.key = self._key_of(installation_keys, key)
         self.sealing = Sealing(self.key) if self.key is not None else None
 
-    def _key_of(self, installation_key: bytes, known: bytes | None) -> bytes | None:
+    def _key_of(self, installation_keys: Iterable[bytes], known: bytes | None) -> bytes | None:
         head = self.head
         if head.wrapped is None:
             if self.rows or head.mac is not None or head.revision < 0:
                 raise _broken()
             return None
         wrapped = [each for each in (head.wrapped, head.previous) if each]
-        keys = [known, *(unwrap(each, installation_key) for each in wrapped)]
-        for key in keys:
+        unwrapped = (unwrap(each, installation_key) for installation_key in installation_keys for each in wrapped)
+        for key in chain([known], unwrapped):
             if key is not None and compare_digest(Sealing(key).mac(head.revision, self.rows), head.mac or b""):
                 return key
         raise _broken()
@@ -79,9 +85,16 @@ class _Opened:
 class StoredCorrections:
     """The lists as requests need them, and their changes."""
 
-    def __init__(self, store: Store, installation_key: bytes) -> None:
+    def __init__(
+        self, store: Store, installation_key: bytes, replaced: Callable[[], bytes | None] = lambda: None
+    ) -> None:
+        """`replaced` reads the installation key that has taken the place of this one, if any has."""
         self._store = store
         self._installation_key = installation_key
+        self._replaced = replaced
+        self._failures = RepeatedFailures(
+            "the allow and deny lists do not verify, so every request is refused: %s", "the allow and deny lists verify"
+        )
         self._lock = threading.Lock()
         self._checked = float("-inf")
         self._revision: int | None = None
@@ -90,6 +103,10 @@ class StoredCorrections:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
+
+    def check(self) -> None:
+        """Raises Unavailable (`corrections_broken`) if the lists do not verify."""
+        self.of(EVERYONE)
 
     def of(self, key_id: str) -> tuple[OwnerLists, ...]:
         """Returns the lists that hold for a caller. Raises Unavailable (`corrections_broken`) if they do not verify."""
@@ -105,14 +122,22 @@ class StoredCorrections:
         with self._lock:
             if self._store.read_now(lambda stored: stored.corrections.revision()) != self._revision:
                 try:
-                    opened = self._store.read_now(lambda stored: _Opened(stored, self._installation_key, self._key))
+                    opened = self._store.read_now(lambda stored: _Opened(stored, self._keys(), self._key))
                     lists = _lists(opened)
                 except Unavailable as error:
                     if error.code == _BROKEN:
                         self._lists, self._revision, self._checked = None, None, time.monotonic()
+                        self._failures.add(_BROKEN)
                     raise
+                self._failures.end()
                 self._lists, self._key, self._revision = lists, opened.key, opened.head.revision
             self._checked = time.monotonic()
+
+    def _keys(self) -> Iterator[bytes]:
+        """Yields the installation key that this process has, and then the newest one."""
+        yield self._installation_key
+        if (newest := self._replaced()) is not None:
+            yield newest
 
     async def add(self, owner: str, kind: Kind, values: Iterable[str], type: str = "") -> int:
         """Adds values to a list: to allow them as entities of `type`, or of any, or to deny them as such.
@@ -123,7 +148,7 @@ class StoredCorrections:
         wanted = [*values]
 
         def work(stored: Repositories) -> int:
-            opened = _Opened(stored, self._installation_key)
+            opened = _Opened(stored, [self._installation_key])
             key = opened.key or token_bytes(KEY_SIZE)
             sealing = Sealing(key)
             now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -184,7 +209,7 @@ class StoredCorrections:
         """Prepares the lists for a new installation key; once it is in place, `done` ends the use of the old one."""
 
         def work(stored: Repositories) -> None:
-            opened = _Opened(stored, new if done else self._installation_key)
+            opened = _Opened(stored, [new if done else self._installation_key])
             if opened.key is not None:
                 previous = None if done else opened.head.wrapped
                 stored.corrections.set_head(opened.head._replace(wrapped=wrap(opened.key, new), previous=previous))
@@ -193,13 +218,13 @@ class StoredCorrections:
 
     async def entries(self, kind: Kind) -> tuple[StoredCorrection, ...]:
         """Returns the entries of a kind, oldest first."""
-        opened = await self._store.read(lambda stored: _Opened(stored, self._installation_key))
+        opened = await self._store.read(lambda stored: _Opened(stored, [self._installation_key]))
         rows = sorted((row for row in opened.rows if row.kind == kind), key=lambda row: (row.created_at, row))
         return tuple(StoredCorrection(row.correction_id, row.owner, kind, row.type, row.created_at) for row in rows)
 
     async def _delete(self, choose: Callable[[_Opened], list[CorrectionRow]]) -> int:
         def work(stored: Repositories) -> int:
-            opened = _Opened(stored, self._installation_key)
+            opened = _Opened(stored, [self._installation_key])
             gone = choose(opened)
             if gone and opened.key is not None:
                 ids = {row.correction_id for row in gone}
@@ -219,6 +244,13 @@ class StoredCorrections:
         wrapped = opened.head.wrapped or wrap(key, self._installation_key)
         mac = Sealing(key).mac(revision, rows)
         stored.corrections.set_head(CorrectionsHead(revision, wrapped, opened.head.previous, mac))
+
+
+def count_entries(stored: Repositories, installation_key: bytes) -> int:
+    """Returns how many entries all lists have. Raises Unavailable (`corrections_broken`) if they do not verify."""
+    opened = _Opened(stored, [installation_key])
+    _lists(opened)
+    return len(opened.rows)
 
 
 def _mark(opened: _Opened, row: CorrectionRow) -> tuple[str, bytes | str]:
@@ -265,8 +297,5 @@ def _lists(opened: _Opened) -> dict[str, OwnerLists]:
 
 
 def _broken() -> Unavailable:
-    message = (
-        "The stored allow and deny lists do not verify, so no request is served. After `keys rotate installation`, "
-        "restart the gateway; else restore data_dir from a backup, or delete all lists with `allow reset`."
-    )
-    return Unavailable(message, code=_BROKEN)
+    message = "The stored allow and deny lists do not verify, so no request is served. Operators:"
+    return Unavailable(f"{message} {BROKEN_REMEDY}.", code=_BROKEN)

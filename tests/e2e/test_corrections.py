@@ -1,18 +1,25 @@
 """Corrections by the person that they disturb: in a request, and by the commands `allow` and `deny`."""
 
 import json
+import sqlite3
 import subprocess
 import sys
+import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from gateway.cli.health_checks import check_corrections, check_ports
+from gateway.config.loading import load_settings
+from gateway.corrections.stored import POLL_SECONDS
 from tests.e2e.api_keys import keys
 from tests.e2e.conftest import Gateways
 from tests.e2e.mitmweb import everything, operator
 from tests.e2e.server import Running
+from tests.e2e.test_full_disk import others
 from tests.e2e.upstream import Recorded, Reply, Upstream, completion
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -137,6 +144,51 @@ def test_stored_lists_hold_from_the_next_request_on(server: Running, upstream: U
     assert command(server, MAIL, "allow", "remove", "-", "--for", one["key_id"])["removed"] == 1
     assert command(server, BIRD.lower(), "deny", "remove", "-")["removed"] == 1
     assert seen(one["key"]) == (False, True)
+
+
+RESET, ROTATE, ADD = ("allow", "reset"), ("keys", "rotate", "installation"), ("deny", "add", "-", "--type", "PROJECT")
+
+
+@pytest.mark.parametrize("order", [(RESET, ADD, ROTATE), (RESET, ROTATE, ADD), (ROTATE, RESET, ADD), (ADD, RESET, ADD)])
+def test_a_running_gateway_reads_lists_that_were_made_after_a_new_installation_key(
+    server: Running, upstream: Upstream, order: tuple[tuple[str, ...], ...]
+) -> None:
+    """The commands run with no request in between."""
+    for words in order:
+        command(server, BIRD, *words)
+    with server.client() as client:
+        assert client.post("/v1/chat/completions", json=chat()).status_code == 200
+    assert BIRD.encode() not in upstream.seen
+
+
+def test_altered_lists_make_the_gateway_unready_with_one_line_each(gateways: Gateways, upstream: Upstream) -> None:
+    running = gateways(*gateways.with_upstream, log_json="true", web=False)
+    own = load_settings(None, data_dir=running.data, gateway_port=running.port, proxy=False, web=False)
+    before = others(running)
+    command(running, BIRD, *ADD)
+    assert [check.ok for check in (*check_corrections(own), *check_ports(own))] == [True, True]
+    with closing(sqlite3.connect(running.data / "gateway.db")) as database, database:
+        database.execute("DELETE FROM corrections")
+        database.execute("UPDATE corrections_head SET revision = revision + 1")
+    time.sleep(2 * POLL_SECONDS)
+    with running.client() as client:
+        for _ in range(3):
+            calls = client.post("/v1/chat/completions", json=chat()), client.get("/readyz"), client.get("/healthz")
+            assert {(call.status_code, call.json()["error"]["code"]) for call in calls} == {(503, "corrections_broken")}
+        assert not upstream.recorded
+        assert "\nprivacy_gateway_ready 0.0\n" in client.get("/metrics").text
+        lists, port = *check_corrections(own), *check_ports(own)
+        assert ("do not verify" in lists.detail, lists.ok, port.ok) == (True, False, False)
+        assert "503 corrections_broken" in port.detail
+        command(running, "", *RESET)
+        assert client.get("/readyz").status_code == 200
+        assert client.post("/v1/chat/completions", json=chat()).status_code == 200
+    (failed, ended) = others(running)[len(before) :]
+    assert failed == (
+        "error",
+        "the allow and deny lists do not verify, so every request is refused: corrections_broken",
+    )
+    assert ended == ("info", "the allow and deny lists verify")
 
 
 def test_no_corrected_value_is_kept_or_said(server: Running, upstream: Upstream) -> None:

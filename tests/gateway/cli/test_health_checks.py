@@ -1,5 +1,6 @@
 """Checks of an installation: each problem is found and comes with a remedy."""
 
+import asyncio
 import os
 import socket
 import threading
@@ -12,10 +13,19 @@ from pathlib import Path
 
 import pytest
 
-from gateway.cli.health_checks import check_certificate, check_ports, check_recognizers, check_store
+from gateway.cli.health_checks import (
+    check_certificate,
+    check_corrections,
+    check_ports,
+    check_recognizers,
+    check_store,
+)
 from gateway.cli.listeners import Answer, proxy_answers
+from gateway.config.installation_key import FILE as INSTALLATION_KEY
+from gateway.config.installation_key import installation_key
 from gateway.config.loading import load_settings
 from gateway.config.server_certificate import read_certificate
+from gateway.corrections.stored import StoredCorrections
 from gateway.detection import Detector, builtin_detector
 from gateway.detection.recognizer import Example, PatternRecognizer
 from gateway.store import open_store
@@ -197,3 +207,21 @@ def test_the_command_line_accepts_the_certificate_in_the_settings(case: str, tmp
             given = settings.model_copy(update={"proxy_port": port, "gateway_port": 0, "web": False})
             _, check = check_ports(given)
             assert "certificate" in check.detail
+
+
+@pytest.mark.parametrize("harm", ["", "another key", "a damaged key", "no key"])
+def test_lists_that_do_not_verify(harm: str, data_dir: Path) -> None:
+    settings = load_settings(None, data_dir=data_dir)
+    assert [*check_corrections(settings)] == []
+    with closing(open_store(data_dir)) as store:
+        assert [check.ok for check in check_corrections(settings)] == [True]
+        lists = StoredCorrections(store, installation_key(settings))
+        asyncio.run(lists.add("", "deny", ["canary"], "PROJECT"))
+    if harm == "no key":
+        (data_dir / INSTALLATION_KEY).unlink()
+    elif harm:
+        (data_dir / INSTALLATION_KEY).write_bytes(b"k" * (32 if harm == "another key" else 5))
+    (found,) = check_corrections(settings)
+    assert found.ok is not bool(harm)
+    assert ("1 entries" in found.detail) is not bool(harm)
+    assert "canary" not in found.detail

@@ -3,8 +3,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
-from gateway.config.installation_key import FILE, installation_key
+from gateway.config.installation_key import FILE, installation_key, replaced_key, rotate_installation_key
 from gateway.config.loading import load_settings
 from gateway.config.settings import Settings, SettingsError
 
@@ -23,6 +24,17 @@ def test_a_key_from_the_environment_wins_and_leaves_no_file(tmp_path: Path, monk
     monkeypatch.setenv("SVC_INSTALLATION_KEY", "k" * 32)
     assert installation_key(load_settings(data_dir=tmp_path)) == b"k" * 32
     assert not (tmp_path / FILE).exists()
+
+
+def test_a_replaced_key_is_read_unless_the_settings_have_one(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path)
+    assert replaced_key(settings) is None
+    first = installation_key(settings)
+    rotate_installation_key(settings)
+    assert first != replaced_key(settings) == (tmp_path / FILE).read_bytes()
+    assert replaced_key(Settings(data_dir=tmp_path, installation_key=SecretStr("k" * 32))) is None
+    (tmp_path / FILE).write_bytes(b"short")
+    assert replaced_key(settings) is None
 
 
 def test_a_damaged_key_is_refused_and_not_replaced(tmp_path: Path) -> None:

@@ -141,7 +141,9 @@ async def test_lists_outlive_a_new_installation_key(store: Store, kept: StoredCo
     await kept.rewrap(NEW, done=True)
     assert told(StoredCorrections(store, NEW), "key_anna", "PERSON", "Anna") == (True, 0)
     with pytest.raises(Unavailable):
-        StoredCorrections(store, KEY).of("key_anna")
+        StoredCorrections(store, KEY).check()
+    late = StoredCorrections(store, KEY, lambda: NEW)
+    assert told(late, "key_anna", "PERSON", "Anna") == (True, 0), "a gateway that has not read them before"
     await StoredCorrections(store, NEW).add("key_anna", "deny", ["Aurora"], "PROJECT")
     assert told(running, "key_anna", "X", "aurora") == (False, 1)
 

@@ -20,8 +20,8 @@ from platformdirs import user_cache_path
 
 from .clients import CLIENTS, MODELS, PROGRAMS, Client
 from .signed_in import SIGNED_IN, SignedIn, signed_in_problem
-from .turns import Turns, compared
-from .upstream import CARD, MAIL, Upstream
+from .turns import Turns, compared, socket_problem
+from .upstream import CALLS, CARD, MAIL, TURNS, Upstream
 from .vendors import Vendors
 
 ROOT = Path(__file__).parents[2]
@@ -51,7 +51,7 @@ def main() -> int:
             print("cannot be installed:", name)
         return int(bool(missing))
     if options.turns:
-        agents = [client for client in chosen if client.kind == "agent" and client not in SIGNED_IN]
+        agents = [each for each in chosen if each.kind == "agent" and each not in SIGNED_IN and not each.socket]
         return take_turns(agents, cache, options.turns)
     rows, failures = dict[str, str](), 0
     with gateway() as setting:
@@ -227,6 +227,9 @@ def tried(client: Client, entrance: str, cache: Path, setting: Setting) -> str:
     """Returns what is written into the table for a client at an entrance."""
     if isinstance(client, SignedIn) and entrance == "gateway" and not client.base:
         return "–"
+    setting.plain.calls = setting.tls.calls = TURNS if client.socket else CALLS
+    for upstream in (setting.plain, setting.tls, setting.vendors):
+        upstream.speaks_sockets = client.socket
     said = []
     for stream in client.modes:
         problem = run(client, entrance, cache, setting, stream=stream)
@@ -281,6 +284,8 @@ def run(client: Client, entrance: str, cache: Path, setting: Setting, *, stream:
         except FileNotFoundError:
             return "no such program"
         problem = _problem(client, done, upstream, work)
+        if problem is None and client.socket:
+            problem = socket_problem(upstream.connections, upstream.bodies, may_fall_back=client.may_fall_back)
         return signed_in_problem(signed, upstream, setting.folder) if problem is None and signed else problem
 
 

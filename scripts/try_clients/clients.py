@@ -12,7 +12,8 @@ class Client:
     """A client. `api` decides the model and the upstream; `variables` are set besides those that all programs get.
 
     In `variables` and `command`, `{base}`, `{key}`, `{model}` and `{prompt}` are filled in. A client without `modes`
-    for both always streams, or never does.
+    for both always streams, or never does. `socket` is whether it keeps a WebSocket, and `may_fall_back`
+    whether it may continue over HTTP when it loses one.
     """
 
     name: str
@@ -25,6 +26,8 @@ class Client:
     modes: tuple[bool, ...] = (False, True)
     files: dict[str, str] = field(default_factory=dict)
     has_tools: bool = True
+    socket: bool = False
+    may_fall_back: bool = False
 
 
 CODEX = """\
@@ -36,6 +39,14 @@ base_url = "{base}/v1"
 env_key = "KEY"
 wire_api = "responses"
 """
+CODEX_COMMAND = (
+    *("codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"),
+    "{prompt}",
+)
+COPILOT_COMMAND = (
+    *("copilot", "-p", "{prompt}", "--allow-all-tools", "--no-color", "--no-auto-update"),
+    *("--model", "{model}"),
+)
 OPENCODE = """\
 {{"provider": {{"gateway": {{"npm": "@ai-sdk/openai-compatible",
 "options": {{"baseURL": "{base}/v1", "apiKey": "{key}"}}, "models": {{"{model}": {{}}}}}}}},
@@ -56,6 +67,15 @@ CLIENTS = (
     Client("curl, without tools", "curl", (), "openai", command=("sh", "-c", _CURL), modes=(False,), has_tools=False),
     Client("openai (Python), chat completions", "python", ("openai",), "openai", "openai_chat.py"),
     Client("openai (Python), Responses", "python", ("openai",), "openai", "openai_responses.py"),
+    Client(
+        "openai (Python), Responses over a WebSocket",
+        "python",
+        ("openai[realtime]",),
+        "openai",
+        "openai_socket.py",
+        modes=(True,),
+        socket=True,
+    ),
     Client("anthropic (Python)", "python", ("anthropic",), "anthropic", "anthropic_messages.py"),
     Client("google-genai (Python)", "python", ("google-genai",), "gemini", "google_genai.py"),
     Client("langchain-openai", "python", ("langchain-openai",), "openai", "langchain_openai.py"),
@@ -95,9 +115,43 @@ CLIENTS = (
         "agent",
         ("@openai/codex",),
         "openai",
-        command=("codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "{prompt}"),
+        command=CODEX_COMMAND,
         files={".codex/config.toml": CODEX},
         modes=(True,),
+    ),
+    Client(
+        "codex over a WebSocket",
+        "agent",
+        ("@openai/codex",),
+        "openai",
+        command=CODEX_COMMAND,
+        files={".codex/config.toml": CODEX + "supports_websockets = true\n"},
+        modes=(True,),
+        socket=True,
+    ),
+    *(
+        Client(
+            f"GitHub Copilot's command line with an API key{', over a WebSocket' if socket else ''}",
+            "agent",
+            ("@github/copilot",),
+            "openai",
+            command=COPILOT_COMMAND,
+            variables={
+                "COPILOT_PROVIDER_TYPE": "openai",
+                "COPILOT_PROVIDER_BASE_URL": "{base}/v1",
+                "COPILOT_PROVIDER_API_KEY": "{key}",
+                **(
+                    {"COPILOT_PROVIDER_WIRE_API": "responses", "COPILOT_PROVIDER_TRANSPORT": "websockets"}
+                    if socket
+                    else {}
+                ),
+                "COPILOT_AUTO_UPDATE": "false",
+            },
+            modes=(True,),
+            socket=socket,
+            may_fall_back=socket,
+        )
+        for socket in (False, True)
     ),
     Client(
         "qwen-code",

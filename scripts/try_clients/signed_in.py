@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .clients import Api, Client
+from .clients import CODEX_COMMAND, COPILOT_COMMAND, Api, Client
 from .turns import repeats
 from .upstream import Upstream
 from .vendors import ACCOUNT
@@ -52,9 +52,9 @@ _CLAUDE_COMMAND = ("claude", "-p", "{prompt}", "--allowedTools", "Bash")
 _COPILOT_WIRES: dict[str, tuple[Api, str]] = {
     "chat completions": ("openai", "/chat/completions"),
     "Responses": ("openai", "/responses"),
+    "Responses over a WebSocket": ("openai", "/responses ws:/responses"),
     "Messages": ("anthropic", "/v1/messages"),
 }
-_COPILOT = ("copilot", "-p", "{prompt}", "--allow-all-tools", "--no-color", "--no-auto-update", "--model", "{model}")
 
 
 def _braces(text: str) -> str:
@@ -89,20 +89,24 @@ def signed_in_problem(client: SignedIn, upstream: Upstream, folder: Path) -> str
 
 
 SIGNED_IN = (
-    SignedIn(
-        "codex with a ChatGPT account",
-        "agent",
-        ("@openai/codex",),
-        "openai",
-        command=("codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "{prompt}"),
-        files={".codex/auth.json": _braces(_CODEX_AUTH), ".codex/config.toml": 'model = "{model}"\n'},
-        sends={
-            "authorization": f"Bearer {_ACCESS}",
-            "chatgpt-account-id": ACCOUNT,
-            "originator": "codex_",
-            "session-id": "",
-            "thread-id": "",
-        },
+    *(
+        SignedIn(
+            f"codex with a ChatGPT account, over {'a WebSocket' if socket else 'HTTP'}",
+            "agent",
+            ("@openai/codex",),
+            "openai",
+            command=CODEX_COMMAND,
+            files={".codex/auth.json": _braces(_CODEX_AUTH), ".codex/config.toml": 'model = "{model}"\n'},
+            sends={
+                "authorization": f"Bearer {_ACCESS}",
+                "chatgpt-account-id": ACCOUNT,
+                "originator": "codex_",
+                "session-id": "",
+                "thread-id": "",
+            },
+            socket=socket,
+        )
+        for socket in (False, True)
     ),
     SignedIn(
         "gemini-cli with a Google account",
@@ -132,10 +136,11 @@ SIGNED_IN = (
             "agent",
             ("@github/copilot",),
             api,
-            command=_COPILOT,
+            command=COPILOT_COMMAND,
             variables={"COPILOT_GITHUB_TOKEN": _GITHUB, "COPILOT_AUTO_UPDATE": "false"},
             sends={"authorization": f"Bearer {_GITHUB}", "copilot-integration-id": "", "x-initiator": ""},
             wire=wire,
+            socket="ws:" in wire,
         )
         for name, (api, wire) in _COPILOT_WIRES.items()
     ),

@@ -14,6 +14,8 @@ from .upstream import Json, call_of
 _FIELDS = ("tools", "system", "instructions", "systemInstruction", "messages", "input", "contents")
 # Claude Code counts its requests in the first part of the system prompt, which is not cached.
 _BILLING = '"x-anthropic-billing-header: '
+# A client may repeat a call with more or fewer members than it got.
+_CALL = ("call_id", "name", "arguments")
 _HOP = {"connection", "content-length", "host", "transfer-encoding"}
 
 
@@ -82,6 +84,23 @@ def repeats(crossed: Sequence[bytes]) -> bool:
     return all(_repeated(*pair) == len(pair[0]) for pair in itertools.pairwise(_turns(crossed)))
 
 
+def socket_problem(
+    connections: Sequence[Sequence[Json]], bodies: Sequence[bytes], *, may_fall_back: bool
+) -> str | None:
+    """Returns what is wrong with the messages of each connection, of which `bodies` are the whole conversations.
+
+    The first connection breaks. With `may_fall_back`, the client may continue over HTTP.
+    """
+    used = [messages for messages in connections if messages]
+    if any("previous_response_id" not in messages[-1] for messages in used if len(messages) > 1) or not used:
+        return "no message continued an answer"
+    if sum(map(len, used)) != len(bodies) and not may_fall_back:
+        return "a request came over HTTP"
+    if len(bodies) == len(used[0]):
+        return "it did not ask again"
+    return None if repeats(bodies) else "a turn differs from the one before"
+
+
 def _turns(bodies: Sequence[bytes]) -> Iterator[list[str]]:
     """Yields the parts of each request that offers the tool. Others ask for a title, say."""
     for body in bodies:
@@ -95,6 +114,8 @@ def _turns(bodies: Sequence[bytes]) -> Iterator[list[str]]:
 
 def _unmarked(part: Json) -> Json:
     """Returns a part without the marks of prompt caches, which move from turn to turn."""
+    if isinstance(part, dict) and part.get("type") == "function_call":
+        return {name: part.get(name) for name in _CALL}
     if isinstance(part, dict):
         return {name: _unmarked(each) for name, each in part.items() if name != "cache_control"}
     return [_unmarked(each) for each in part] if isinstance(part, list) else part

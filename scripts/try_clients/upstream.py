@@ -11,11 +11,15 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from . import sockets
+
 type Json = Any
 
 CARD = "4539578763621486"
 MAIL = "anna.keller@clients.example"
 CALLS = 3
+# Over a WebSocket, and of clients that have signed in.
+TURNS = 10
 _NEEDLE = re.compile(rf"\[CREDIT_CARD_\w{{5}}\]|{CARD}")
 # Tools that save a value or run a command, in the order of preference, and where they take it.
 _TOOLS = {
@@ -32,7 +36,8 @@ _MODEL_CALLS = re.compile(r"/(chat/completions|responses|messages(/count_tokens)
 class Upstream:
     """The server, on a port of its own. It asks for `calls` calls of a tool.
 
-    `seen` has all bytes that reached it, `bodies` and `heads` the calls of models.
+    `seen` has all bytes that reached it, `bodies` and `heads` the calls of models. With `speaks_sockets` it also takes
+    WebSockets: `connections` has the messages of each, and `bodies` the whole conversations that they continue.
     """
 
     def __init__(self, tls: ssl.SSLContext | None = None, handler: "type[Handler] | None" = None) -> None:
@@ -40,6 +45,8 @@ class Upstream:
         self.bodies: list[bytes] = []
         self.heads: list[dict[str, str]] = []
         self.calls = CALLS
+        self.speaks_sockets = False
+        self.connections: list[list[Json]] = []
         own = type("Own", (handler or Handler,), {"upstream": self})
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), own)
         if tls is not None:
@@ -51,6 +58,7 @@ class Upstream:
         self.seen.clear()
         self.bodies.clear()
         self.heads.clear()
+        self.connections.clear()
 
     def close(self) -> None:
         self._server.shutdown()
@@ -68,7 +76,10 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.upstream.seen += f"{self.requestline}\n{self.headers}".encode()
-        self._send(self.simple() or {"object": "list", "data": [], "models": []})
+        if self.upstream.speaks_sockets and self.headers.get("upgrade", "").lower() == "websocket":
+            self._converse()
+        else:
+            self._send(self.simple() or {"object": "list", "data": [], "models": []})
 
     def simple(self) -> Json | None:
         """Returns the answer to a call that is none of a model."""
@@ -107,6 +118,33 @@ class Handler(BaseHTTPRequestHandler):
             self._stream(events, named=named)
         else:
             self._send(answer)
+
+    def _converse(self) -> None:
+        upstream, got = self.upstream, list[Json]()
+        upstream.connections.append(got)
+        known = sockets.Conversations(len(upstream.connections))
+        for frames, text in sockets.messages_of(self):
+            upstream.seen += f"{text}\n".encode()
+            got.append(json.loads(text))
+            whole = known.whole(got[-1])
+            if whole is None or whole.get("type") != "response.create":
+                error = {"code": "previous_response_not_found", "message": "It is of another connection."}
+                sockets.send(self, frames, [{"type": "error", "status": 400, "error": error}])
+                continue
+            body = json.dumps(whole)
+            upstream.bodies.append(body.encode())
+            upstream.heads.append({name.lower(): value for name, value in self.headers.items()})
+            call = next_call(whole, body, upstream.calls)
+            found = _NEEDLE.search(body)
+            events = responses(call, f"Saved {found[0] if found else 'nothing'} three times.")[1]
+            if whole.get("generate") is False:
+                events = [events[0], {**events[-1], "response": {**events[-1]["response"], "output": []}}]
+            events = known.answered(whole, events)
+            if len(upstream.connections) == 1 and call is not None and call[0] == f"call_{upstream.calls // 2}":
+                sockets.send(self, frames, events[: len(events) // 2])
+                sockets.break_off(self, frames)
+            else:
+                sockets.send(self, frames, events)
 
     def _send(self, body: Json) -> None:
         data = json.dumps(body).encode()

@@ -10,10 +10,8 @@ from collections.abc import Mapping
 
 import trustme
 
-from .upstream import Handler, Json, Upstream
+from .upstream import TURNS, Handler, Json, Upstream
 
-# The calls of a tool that each client is asked for.
-TURNS = 10
 ACCOUNT = "0b9c3c1e-6d9a-4f4e-8f27-2f3f6f0d9a51"
 _TIER = {"id": "standard-tier", "name": "Standard", "isDefault": True}
 _COPILOT = "individual.githubcopilot.com"
@@ -121,5 +119,5 @@ class _VendorHandler(Handler):
         place = self.host, self.path.partition("?")[0]
         if place == (f"api.{_COPILOT}", "/models"):
             named = dict.fromkeys(("id", "name", "version"), self.upstream.model)
-            return {"object": "list", "data": [{**_MODEL, **named, "supported_endpoints": [self.upstream.wire]}]}
+            return {"object": "list", "data": [{**_MODEL, **named, "supported_endpoints": self.upstream.wire.split()}]}
         return _ANSWERS.get(place)

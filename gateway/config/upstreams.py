@@ -2,7 +2,7 @@
 
 import os
 import re
-from typing import Annotated
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FilePath
@@ -59,6 +59,9 @@ class UpstreamSettings(BaseModel):
     """Environment variable that holds its API key. If unset, the gateway sends no key of its own."""
     api_key: str | None = Field(None, pattern=r"^(file|env):")
     """Where its API key is instead: `file:PATH`, such as a secret that is mounted, or `env:NAME`."""
+    key_header: Literal["authorization", "x-api-key", "api-key", "x-goog-api-key"] | None = None
+    """Header that takes its key, if not that of its API: `api-key` for deployments of Azure, `authorization` for a
+    bearer token."""
     models: Strings = Field(("*",), min_length=1)
     """Names of the models it serves. `*` matches anything."""
     default_model: str | None = None

@@ -27,11 +27,13 @@ from gateway.http.header_names import HOP_BY_HOP
 from gateway.http.strict_json import dump, parse_object
 from gateway.http.types import Field
 from gateway.http.upstream_failures import Fault, of_decoding, of_exception, of_proxy, of_proxy_status
+from gateway.models import Family
 from gateway.surfaces.base import Body, Surface
 from gateway.wires.members import objects_at
 
 _LIMITS = httpx.Limits(max_connections=256, max_keepalive_connections=64, keepalive_expiry=30)
 _SECONDS, _CONNECT_SECONDS = 600.0, 10.0
+_KEY_HEADERS: dict[Family, str] = {"anthropic": "x-api-key", "gemini": "x-goog-api-key"}
 # How long an upstream's list of models counts, and how long it may take.
 _LIST_SECONDS = 300.0
 _LIST_WAIT = 5.0
@@ -98,13 +100,8 @@ class UpstreamSurface(Surface):
         if self._key is None:
             return None
         value = self._key.get_secret_value().encode("latin-1", "replace")
-        match self.family:
-            case "anthropic":
-                return b"x-api-key", value
-            case "gemini":
-                return b"x-goog-api-key", value
-            case "openai":
-                return b"authorization", b"Bearer " + value
+        name = self._config.key_header or _KEY_HEADERS.get(self.family, "authorization")
+        return name.encode(), b"Bearer " + value if name == "authorization" else value
 
     def models(self) -> tuple[str, ...]:
         """Returns the configured names that are no patterns."""

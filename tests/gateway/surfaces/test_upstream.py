@@ -70,6 +70,15 @@ async def test_the_configured_credential_is_not_sent(
     assert server.requests[0].values("authorization") == sent
 
 
+@pytest.mark.parametrize("wire", ["openai", "anthropic", "gemini"])
+@pytest.mark.parametrize(("header", "lead"), [("api-key", ""), ("x-api-key", ""), ("authorization", "Bearer ")])
+async def test_the_key_is_in_the_header_that_the_settings_name(wire: str, header: str, lead: str) -> None:
+    async with connected(reply(ANSWER), wire=wire, key_header=header) as (server, acme):
+        await acme.send(b"{}")
+    sent = {name: server.requests[0].values(name) for name in ("api-key", "x-api-key", "authorization")}
+    assert sent == {name: [lead + KEY] if name == header else [] for name in sent}
+
+
 async def test_connections_are_kept() -> None:
     async with connected(reply(ANSWER)) as (server, acme):
         for _ in range(5):

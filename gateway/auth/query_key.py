@@ -13,7 +13,9 @@ from gateway.http.types import Field
 HEADER = b"x-goog-api-key"
 
 _NAME = b"key"
-_HOST = re.compile(r"(?:generativelanguage|(?:[a-z0-9-]+-)?aiplatform)\.googleapis\.com", re.IGNORECASE)
+_HOST = re.compile(
+    r"(?:generativelanguage|(?:[a-z0-9-]+-)?aiplatform|aiplatform\.[a-z0-9-]+\.rep)\.googleapis\.com", re.IGNORECASE
+)
 _VISIBLE = re.compile(rb"[\x21-\x7e]*")
 
 

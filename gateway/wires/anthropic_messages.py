@@ -8,7 +8,7 @@ whole conversation again, so that is what it is told when the gateway does not r
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gateway.errors import BadRequest
@@ -45,13 +45,13 @@ class AnthropicMessages(Wire):
     stream = MessageEvents()
     # Not the messages of OpenAI's threads.
     path = re.compile(r"(?!.*/threads/)(?:/[\w.-]+)*/messages(?:/count_tokens)?\Z")
-    routes = (("POST", "/v1/messages"), ("POST", "/v1/messages/count_tokens"))
+    routes: Sequence[tuple[str, str]] = (("POST", "/v1/messages"), ("POST", "/v1/messages/count_tokens"))
 
     def method_path(self, path: str, model: str) -> str:
         return "v1/messages/count_tokens" if path.endswith("/count_tokens") else "v1/messages"
 
     def read(self, body: Body, path: str = "") -> Conversation:
-        conversation = begun(body)
+        conversation = begun(body, model=self.model(body, path.partition("?")[0]))
         check_whole(body, "max_tokens")
         messages, continues = body.get("messages"), text_at(body.get("thread"), "previous_message_id")
         # A turn that the provider has paused is continued without a new message.

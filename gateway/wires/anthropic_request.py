@@ -43,6 +43,8 @@ _KEYS = SCHEMA_KEYS | _WORDS["keys"]
 # The types of tools and edits end with a date.
 _TYPE = re.compile(r"[a-z][a-z_]{0,47}\Z|[a-z][a-z_]{0,39}(?:bm25)?_20[2-9]\d[01]\d[0-3]\d\Z")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_\-\r\n]*={0,2}\s*\Z")
+# Clouds take the version of the API from the body. Alone, it reads like a date.
+_VERSION = re.compile(r"(?:[a-z]+-)?20[2-9]\d-[01]\d-[0-3]\d\Z")
 _TEXT_ENDINGS = ("tool_use", "tool_result")
 _TEXT_SOURCES = frozenset({"text", "content"})
 
@@ -101,7 +103,7 @@ class RequestReader(FieldReader):
             yield from unknown_keys(value, {"user_id"})
         elif name == "output_config" and isinstance(value, dict):
             yield from self.members(value, frozenset({"format"}))
-        else:
+        elif name != "anthropic_version" or not _VERSION.match(word(value)):
             yield from super().setting(body, name, value)
 
     def message(self, message: Body, where: str) -> Iterator[MessageField]:

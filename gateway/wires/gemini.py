@@ -20,7 +20,7 @@ from gateway.wires.reading import divide, take_own, unknown_keys
 _METHODS = ("generateContent", "streamGenerateContent", "countTokens", "embedContent", "batchEmbedContents")
 # A path of the Gemini API or of Vertex AI, also below the path of a base URL and without a version.
 _PATH = re.compile(
-    r"(?P<before>(?:/[\w-][\w.-]*)*?)/(?P<kind>models|tunedModels)/(?P<model>[\w@][\w.:@+-]*(?:/[\w@][\w.:@+-]*)*):"
+    r"(?P<before>(?:/[\w-][\w.:-]*)*?)/(?P<kind>models|tunedModels|endpoints)/(?P<model>[\w@][\w.:@+-]*(?:/[\w@][\w.:@+-]*)*):"
     rf"(?P<method>{'|'.join(_METHODS)})\Z",
     re.ASCII,
 )
@@ -46,7 +46,7 @@ class Gemini(Wire):
         called = _PATH.match(path)
         if called is None:
             return None
-        return f"tunedModels/{called['model']}" if called["kind"] == "tunedModels" else called["model"]
+        return called["model"] if called["kind"] == "models" else f"{called['kind']}/{called['model']}"
 
     def set_model(self, body: Body, model: str) -> None:
         for request in named_requests(body):
@@ -114,7 +114,7 @@ class Gemini(Wire):
 
 
 def _resource(model: str) -> str:
-    return model if model.startswith("tunedModels/") else f"models/{model}"
+    return model if model.startswith(("tunedModels/", "endpoints/")) else f"models/{model}"
 
 
 def _cached_content(body: Body) -> str:

@@ -36,11 +36,14 @@ _DATA_URI = re.compile(r"\s*data:[^,\s]*[;,]", re.IGNORECASE)
 _ENCODED_URI = re.compile(r"\s*data:[a-z]+/[\w.+-]+;base64,[A-Za-z0-9+/\r\n]*={0,2}\s*\Z", re.IGNORECASE)
 
 
-def begun(body: Body, path: str = "", *, can_stream: bool = True) -> Conversation:
-    """Returns a conversation without blocks. Raises BadRequest for its model, and Unprocessable like `take_own`."""
+def begun(body: Body, path: str = "", *, can_stream: bool = True, model: object = None) -> Conversation:
+    """Returns a conversation without blocks. Without `model`, body or path name it.
+
+    Raises BadRequest for the model, and Unprocessable like `take_own`.
+    """
     conversation = Conversation(body, "", False)
     take_own(conversation)
-    conversation.model = _model_of(body, path)
+    conversation.model = _checked(model or named_model(body, path))
     conversation.stream = can_stream and _streams(body)
     return conversation
 
@@ -96,8 +99,7 @@ def deployment_in(path: str) -> str | None:
     return deployment[1] if deployment else None
 
 
-def _model_of(body: Body, path: str) -> str:
-    model = named_model(body, path)
+def _checked(model: object) -> str:
     if not isinstance(model, str) or not _MODEL.match(model):
         raise BadRequest("`model` must be the name of a model, without spaces.", param="model")
     return model

@@ -52,6 +52,8 @@ def test_another_or_an_unusable_key_is_refused(keys: list[str]) -> None:
         ("generativelanguage.googleapis.com", True),
         ("Aiplatform.GoogleApis.com", True),
         ("europe-west4-aiplatform.googleapis.com", True),
+        ("aiplatform.eu.rep.googleapis.com", True),
+        ("storage.eu.rep.googleapis.com", False),
         ("evil-generativelanguage.googleapis.com", False),
         ("generativelanguage.googleapis.com.evil.test", False),
         ("a.b-aiplatform.googleapis.com", False),

@@ -13,6 +13,7 @@ from gateway.wires.code_assist import WIRE as CODE_ASSIST
 from gateway.wires.completions import WIRE as COMPLETIONS
 from gateway.wires.gemini import WIRE as GEMINI
 from gateway.wires.responses import WIRE as RESPONSES
+from gateway.wires.vertex_anthropic import WIRE as VERTEX_ANTHROPIC
 from tests.chunkings import ALL, CHUNKINGS
 from tests.gateway.wires import test_anthropic_streams as anthropic
 from tests.gateway.wires import test_code_assist as code_assist
@@ -26,6 +27,11 @@ STREAMS: dict[str, tuple[Wire, Callable[[int], bytes], dict[str, Any]]] = {
     "completions": (COMPLETIONS, completions.stream, {}),
     "responses": (RESPONSES, responses.stream, {"request": responses.REQUEST}),
     "anthropic": (ANTHROPIC, lambda size: sse(anthropic.answer(size), named=True), {"guard": GuardDocument()}),
+    "anthropic on vertex": (
+        VERTEX_ANTHROPIC,
+        lambda size: sse(anthropic.answer(size), named=True),
+        {"guard": GuardDocument()},
+    ),
     "gemini": (GEMINI, lambda size: gemini.framed(gemini.answer(size), "sse"), {"guard": GuardDocument()}),
     "code assist": (
         CODE_ASSIST,

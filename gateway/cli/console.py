@@ -91,7 +91,7 @@ def read_stdin(param: str) -> str:
     try:
         return sys.stdin.buffer.read().decode() if sys.stdin is not None else ""
     except UnicodeDecodeError:
-        raise BadRequest(f"The {param} is not UTF-8 text.", param=param) from None
+        raise BadRequest(f"The {param} must be UTF-8 text.", param=param) from None
 
 
 def read_text(file: str, param: str, most: int = -1) -> str:

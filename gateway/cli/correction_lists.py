@@ -19,10 +19,13 @@ from gateway.config.settings import Settings
 from gateway.corrections.given import NONE, check_type, check_visible
 from gateway.corrections.lists import Corrections
 from gateway.corrections.stored import EVERYONE, MOST_ENTRIES, POLL_SECONDS, Kind, StoredCorrections
-from gateway.errors import BadRequest, NotFound, Unavailable
+from gateway.errors import BadRequest, NotFound, Unavailable, Unprocessable
+from gateway.policy.known_types import unusable
+from gateway.policy.registry import PolicyRegistry
+from gateway.policy.storage import StoredPolicies
 from gateway.store import Store, store_exists
 
-type ListAction = Callable[[Store, StoredCorrections, argparse.Namespace], Awaitable[int]]
+type ListAction = Callable[[Settings, Store, StoredCorrections, argparse.Namespace], Awaitable[int]]
 
 _LARGEST_FILE = 1 << 20
 # The key in the environment is in no store.
@@ -72,7 +75,7 @@ def add_owner(parser: argparse.ArgumentParser) -> None:
 
 async def _with_lists(settings: Settings, options: argparse.Namespace, action: ListAction, waits: bool) -> int:
     with _opened(settings) as (store, lists):
-        status = await action(store, lists, options)
+        status = await action(settings, store, lists, options)
     if waits:
         # From here on, a running gateway has noticed the change.
         await asyncio.sleep(POLL_SECONDS)
@@ -85,9 +88,11 @@ def _opened(settings: Settings) -> Iterator[tuple[Store, StoredCorrections]]:
         yield store, StoredCorrections(store, installation_key(settings))
 
 
-async def _add(store: Store, lists: StoredCorrections, options: argparse.Namespace) -> int:
+async def _add(settings: Settings, store: Store, lists: StoredCorrections, options: argparse.Namespace) -> int:
     with argument():
         type = check_type(options.type, "--type") if options.type else ""
+        if type and options.kind == "allow":
+            _check_allowed_type(settings, store, type)
         values = _values(options.file)
         await _check_owner(store, options.owner)
     added = await lists.add(options.owner, options.kind, values, type)
@@ -97,7 +102,7 @@ async def _add(store: Store, lists: StoredCorrections, options: argparse.Namespa
     return report(options, {"added": added, "for": options.owner or None}, text)
 
 
-async def _list(_: Store, lists: StoredCorrections, options: argparse.Namespace) -> int:
+async def _list(_: Settings, __: Store, lists: StoredCorrections, options: argparse.Namespace) -> int:
     entries = await lists.entries(options.kind)
     rows = [
         {
@@ -122,7 +127,7 @@ async def _list(_: Store, lists: StoredCorrections, options: argparse.Namespace)
     return 0
 
 
-async def _remove(_: Store, lists: StoredCorrections, options: argparse.Namespace) -> int:
+async def _remove(_: Settings, __: Store, lists: StoredCorrections, options: argparse.Namespace) -> int:
     with argument():
         type = check_type(options.type, "--type") if options.type else None
         if (options.file is None) == (not options.id):
@@ -137,7 +142,7 @@ async def _remove(_: Store, lists: StoredCorrections, options: argparse.Namespac
     return report(options, {"removed": removed}, f"{removed} removed; this holds from the next request on.")
 
 
-async def _reset(_: Store, lists: StoredCorrections, options: argparse.Namespace) -> int:
+async def _reset(_: Settings, __: Store, lists: StoredCorrections, options: argparse.Namespace) -> int:
     await lists.reset()
     return report(options, {"reset": True}, "All allow and deny lists are deleted.")
 
@@ -149,6 +154,13 @@ def _values(file: str) -> list[str]:
     if not 0 < len(lines) <= MOST_ENTRIES:
         raise BadRequest(f"Give from 1 to {MOST_ENTRIES} values, one on each line.", param="file")
     return [check_visible(line, f"line {number}") for number, line in lines]
+
+
+def _check_allowed_type(settings: Settings, store: Store, type: str) -> None:
+    """Raises Unprocessable for a type as which nothing is ever left in clear."""
+    policies = PolicyRegistry(settings.policies_dir, StoredPolicies(store)).list()
+    if (reason := unusable(type, policies)) is not None:
+        raise Unprocessable(f"`--type` cannot be used: {reason}.", param="--type")
 
 
 async def _check_owner(store: Store, owner: str) -> None:

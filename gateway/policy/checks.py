@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from gateway.detection import builtin_detector
 from gateway.detection.normalized_text import normalize_text
 from gateway.detection.recognizer import OWN_GROUP
 from gateway.errors import Unprocessable
 from gateway.models import Action, PrivacyMode
 from gateway.policy.document import GROUPS
+from gateway.policy.known_types import unusable
 from gateway.policy.lists import spellings
 from gateway.policy.model import Policy
 from gateway.policy.patterns import ExpressionError, check_pattern
@@ -48,11 +48,9 @@ def _own_types(policy: Policy) -> Iterator[tuple[str, str]]:
 
 
 def _check_may_allow(policy: Policy) -> None:
-    types = [name for name in policy.may_allow or () if name not in GROUPS]
-    known = builtin_detector().types if types else {}
     for index, name in enumerate(policy.may_allow or ()):
-        if name in known and known[name].group == "secret":
-            raise _refused(f"may_allow.{index}", f"secrets are never left in clear; remove `{name}`")
+        if name not in GROUPS and (reason := unusable(name, [policy])) is not None:
+            raise _refused(f"may_allow.{index}", reason)
 
 
 def _check_lists(policy: Policy) -> None:

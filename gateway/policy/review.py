@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 from gateway.detection import EntityType, group_of
@@ -10,6 +9,7 @@ from gateway.detection.recognizer import OWN_GROUP
 from gateway.models import Action, Notice, PrivacyMode
 from gateway.policy.document import GROUPS
 from gateway.policy.generalization import default_generalization
+from gateway.policy.known_types import nearest
 from gateway.policy.model import Policy
 
 
@@ -37,8 +37,8 @@ def _unknown_types(policy: Policy, types: Mapping[str, EntityType], others: bool
     named = policy.rule_book.named().union(route.local_types, route.blocked_types, policy.may_allow or ())
     known = {*types, *policy.own_types, *GROUPS}
     for name in sorted(named - known):
-        near = get_close_matches(name, sorted(known), 1, 0.75)
-        hint = f" Did you mean `{near[0]}`?" if near else ""
+        near = nearest(name, known)
+        hint = f" Did you mean `{near}`?" if near else ""
         yield "unknown_type", f"No recognizer or model in use finds `{name}`: {effect}.{hint}"
 
 

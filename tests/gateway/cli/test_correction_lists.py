@@ -93,6 +93,8 @@ def test_a_list_of_a_key_ends_with_the_key(command: Command, data_dir: Path, mon
         (("allow", "add", "-"), b"x\n" * 1001, "file"),
         (("allow", "add", "-"), b"canary\n" + b"canary" * 40, "line 2"),
         (("deny", "add", "-", "--type", "canary"), b"x", "--type"),
+        (("allow", "add", "-", "--type", "CANARY_TYPE"), b"x", "--type"),
+        (("allow", "add", "-", "--type", "API_KEY"), b"x", "--type"),
         (("deny", "remove"), b"x", "file"),
         (("deny", "remove", "-", "--id", "cor_1"), b"x", "file"),
         (("allow", "add", "-", "--for", "key_canary"), b"x", "for"),
@@ -104,7 +106,23 @@ def test_unusable_arguments_are_named_without_a_value(
     give(monkeypatch, given)
     status, answer = command.json(*words)
     assert (status, answer["error"]["param"]) == (2, param)
-    assert "canary" not in str(answer)
+    assert "canary" not in str(answer).lower()
+    assert "values is" not in str(answer)
+
+
+def test_values_are_allowed_as_a_type_of_a_policy(
+    command: Command, data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = "allow", "add", "-", "--type", "PROJECTS"
+    (tmp_path / "own.toml").write_text('id = "own"\ntitle = "Own"\n[[deny]]\ntype = "PROJECTS"\nterms = ["Aurora"]\n')
+    give(monkeypatch, b"Aurora")
+    status, answer = command.json(*words)
+    assert (status, answer["error"]["param"]) == (2, "--type")
+    assert command("policies", "install", tmp_path / "own.toml")[0] == 0
+    give(monkeypatch, b"Aurora")
+    assert command.json(*words) == (0, {"added": 1, "for": None})
+    give(monkeypatch, b"Aurora")
+    assert "`PROJECTS`" in command.json(*words[:-1], "PROJECT")[1]["error"]["message"], "did you mean"
 
 
 def test_a_value_among_the_arguments_is_not_repeated(command: Command, capsys: pytest.CaptureFixture[str]) -> None:

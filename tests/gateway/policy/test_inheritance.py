@@ -162,7 +162,8 @@ def test_a_route_switched_off_by_a_child_is_off() -> None:
 def test_may_allow_is_the_parents_list_or_the_policys_own() -> None:
     """Never secrets, and of what the policy's own lists find only `custom` and the policy's own types."""
     inherited = policy(extends="pci", deny=[{"type": "PERSON", "terms": ["Roe"]}, {"type": "PROJECT", "terms": ["X1"]}])
-    own = policy(extends="default", may_allow=["custom", "CUSTOMER_ID", "PROJECT"])
+    projects = [{"type": "PROJECT", "terms": ["X1"]}]
+    own = policy(extends="default", may_allow=["custom", "CUSTOMER_ID", "PROJECT"], deny=projects)
     none = policy(extends="default", may_allow=[])
     cases = [
         (inherited, "EMAIL_ADDRESS", "contact", "email", True),
@@ -174,7 +175,7 @@ def test_may_allow_is_the_parents_list_or_the_policys_own() -> None:
         (own, "PROJECT", "custom", "policy:deny", True),
         (own, "CUSTOMER_ID", "account", "account_number", True),
         (own, "PERSON", "person", "names", False),
-        (policy(may_allow=["API_KEY_X"]), "API_KEY_X", "secret", "api_key", False),
+        (policy(may_allow=["KEY_X"], rules={"KEY_X": {"action": "redact"}}), "KEY_X", "secret", "api_key", False),
         (none, "PERSON", "person", "names", False),
         (policy(), "PERSON", "person", "names", False),
     ]

@@ -26,6 +26,7 @@ from gateway.http.security_headers import SECURITY_HEADERS
 from gateway.http.strict_json import dump
 from gateway.ids import new_request_id
 from gateway.server.gateway_process import Monitored
+from gateway.wires.unknown_calls import GATEWAYS_PORT, is_model_call
 
 # Time for an answer of the gateway's process. Prometheus waits for ten by default.
 _SECONDS = 3.0
@@ -95,7 +96,8 @@ class OperationsListener:
             if not self._is_known(host):
                 raise Forbidden("The Host is none of this listener's; use its address or `operations_host`.")
             if path not in self._paths:
-                raise NotFound(f"There is nothing here but {', '.join(self._paths)}.")
+                elsewhere = f" {GATEWAYS_PORT}" if is_model_call(path) else ""
+                raise NotFound(f"There is nothing here but {', '.join(self._paths)}.{elsewhere}")
             if method not in _METHODS:
                 raise MethodNotAllowed(f"The path accepts {' and '.join(_METHODS)} only.")
             media_type, body = await self._paths[path]()

@@ -13,6 +13,10 @@ from mitmproxy.tools.web.app import Application, RequestHandler
 
 from addons.patches.mitmweb_operators import SECONDS
 from addons.patches.mitmweb_page import HANDLERS
+from gateway.errors import NotFound
+from gateway.http.strict_json import dump
+from gateway.ids import new_request_id
+from gateway.wires.unknown_calls import GATEWAYS_PORT, is_model_call
 
 CHECKED_WITH = "12.2.3"
 
@@ -37,6 +41,8 @@ class BoundedApplication(Application):
         request.connection.set_max_body_size(_LOGIN_BYTES)
         if not self._is_own(_plain(request.host_name)):
             return self.get_handler_delegate(request, UnknownHost)
+        if is_model_call(request.path):
+            return self.get_handler_delegate(request, OtherPort)
         operators = self.settings["operators"]
         operators.serve(request.remote_ip)
         # Before the token of this request is counted: the last that is compared is refused as a wrong one.
@@ -66,6 +72,16 @@ class UnknownHost(RequestHandler):
     def prepare(self) -> None:
         self.set_status(403)
         self.finish("mitmweb does not know this Host; add its name to the setting web_names.")
+
+
+class OtherPort(RequestHandler):
+    """Refuses a call of a model's API."""
+
+    def prepare(self) -> None:
+        self.set_status(404)
+        self.set_header("Content-Type", "application/json")
+        error = NotFound(f"This is mitmweb, which operators use. {GATEWAYS_PORT}")
+        self.finish(dump(error.body(new_request_id())))
 
 
 class TooManyTokens(RequestHandler):

@@ -16,6 +16,7 @@ from fastapi.telemetry import TelemetryConfig
 from gateway import __version__
 from gateway.api.error_handlers import add_error_handlers
 from gateway.api.explaining import explaining
+from gateway.api.home import home
 from gateway.api.model_lists import found, listed, model_lists
 from gateway.api.openapi import add_docs, operation_id
 from gateway.api.query_parameters import Limit, Offset, PolicyHash, Selected, SelectedPage
@@ -94,7 +95,7 @@ def create_app(container: Container | None = None) -> FastAPI:
     )
     app.state.container = container
     app.add_middleware(EveryAnswer)
-    routers = (_open_routes(), _operators_routes(), _native_routes(), explaining(), model_lists())
+    routers = (_open_routes(), _operators_routes(), _native_routes(), explaining(), model_lists(), home())
     for router in routers:
         app.include_router(router)
     add_error_handlers(app, [route for router in routers for route in router.routes])

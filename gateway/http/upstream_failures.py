@@ -17,7 +17,8 @@ _CERT_NOT_YET_VALID, _CERT_EXPIRED = 9, 10
 _HOSTNAME_MISMATCH, _IP_ADDRESS_MISMATCH = 62, 64
 _OWN_ADDRESS = (
     "This address is one of the gateway's own listeners, and the proxy does not connect to them. To use the proxy, set"
-    " it as `HTTPS_PROXY` and request a provider's host. For the gateway's API and `/docs`, open its port directly."
+    " it as `HTTPS_PROXY` and request a provider's host. Calls with a base URL, such as /v1/chat/completions, and"
+    " `/docs` belong to the gateway's own port (`gateway_port`, 8000 by default)."
 )
 _PRIVATE = (
     "This destination is on the gateway's machine or in a private network, which clients on other machines do not reach"

@@ -121,6 +121,7 @@ async def test_nothing_else_is_there(served: Served, path: str, method: str, sta
     assert answer.startswith(f"HTTP/1.1 {status} ")
     assert "canary" not in answer.lower()
     assert ("\r\nAllow: GET, HEAD\r\n" in answer) == (status == 405)
+    assert ("`gateway_port`" in answer) == path.startswith("/v1/")
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,13 @@ def test_no_address_answers_without_the_token(stranger: httpx.Client, method: st
     assert stranger.request(method, address, params={"token": ""}).status_code in {403, 405}
 
 
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1beta/models/gemini-x:generateContent"])
+def test_a_call_of_a_model_s_api_is_told_the_port(stranger: httpx.Client, path: str) -> None:
+    refused = stranger.post(path, json={"model": "x"}, headers={"Host": "localhost"})
+    assert (refused.status_code, refused.headers["content-type"]) == (404, "application/json")
+    assert "gateway's own port (`gateway_port`" in refused.json()["error"]["message"]
+
+
 def test_the_page_that_asks_for_the_token_is_whole(stranger: httpx.Client) -> None:
     page = stranger.get("/")
     links = re.findall(r'(?:href|src)="\.?(/[^"]*)"', page.text)

@@ -15,6 +15,8 @@ KEY = {"Authorization": f"Bearer {OPERATOR_KEY}"}
 CHAT = {"model": "configured-upstream", "messages": [{"role": "user", "content": "Hello"}]}
 CALLS: dict[str, tuple[str, str, dict[str, str], int]] = {
     "health": ("GET", "/healthz", {}, 200),
+    "start": ("GET", "/", {}, 200),
+    "start in a browser": ("GET", "/", {"Accept": "text/html"}, 200),
     "docs": ("GET", "/docs", {}, 200),
     "assets": ("GET", "/docs/assets/swagger-ui.css", {}, 200),
     "document": ("GET", "/openapi.json", {}, 200),

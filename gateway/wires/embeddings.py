@@ -31,9 +31,9 @@ class Embeddings(Wire):
         return named_model(body, path)
 
     def read(self, body: Body, path: str = "") -> Conversation:
+        refuse_token_numbers(body, _OPTION)
         conversation = begun(body, path, can_stream=False)
         given = body.get("input")
-        refuse_token_numbers(body, _OPTION)
         if not isinstance(given, str | list) or not given:
             raise BadRequest("`input` must be a string or a non-empty list of strings.", param="input")
         for item in given if isinstance(given, list) else []:

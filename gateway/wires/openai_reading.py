@@ -4,12 +4,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from gateway.errors import BadRequest
 from gateway.http.strict_json import Json
 from gateway.text.fields import MessageField, NameField, TextField
 from gateway.text.leads import lead
 from gateway.wires.base import Body
-from gateway.wires.reading import FieldReader, is_file, is_number
+from gateway.wires.reading import FieldReader, is_file, is_number, token_numbers
 
 _WORD = re.compile(r"[a-z][a-z_]{0,31}\Z")
 _CACHE_MARKERS = ({"type": "ephemeral"}, *({"type": "ephemeral", "ttl": ttl} for ttl in ("5m", "1h")))
@@ -64,12 +63,8 @@ def refuse_token_numbers(body: Body, option: str = "") -> None:
     """Raises BadRequest for a list of numbers anywhere: token numbers are text that cannot be searched."""
     for name, value in body.items():
         if _has_number_list(value):
-            advice = f" {option}" if option else ""
             # Any other name may be private.
-            param = name if name in {"input", "prompt"} else None
-            where = f"`{param}`" if param else "The body"
-            message = f"{where} holds token numbers, which the gateway cannot protect; send text.{advice}"
-            raise BadRequest(message, param=param)
+            raise token_numbers(name if name in {"input", "prompt"} else None, option)
 
 
 def _has_number_list(value: Json) -> bool:

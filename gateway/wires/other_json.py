@@ -13,7 +13,7 @@ from gateway.text.answers import AnswerText
 from gateway.wires.answer_reading import answer_strings
 from gateway.wires.base import Body, Conversation, Wire
 from gateway.wires.openai_reading import OpenAIReader
-from gateway.wires.reading import opening_of, take_corrections, unknown_keys
+from gateway.wires.reading import opening_of, refuse_token_members, take_corrections, unknown_keys
 
 # The beginnings of images, audio, video, documents and archives in base64: PNG, JPEG, GIF, RIFF, TIFF, ISO media,
 # Matroska, Ogg, ID3, FLAC, PDF, OLE, ZIP, gzip, 7z.
@@ -45,6 +45,7 @@ class OtherJson(Wire):
 
     def read(self, body: Body, path: str = "") -> Conversation:
         conversation = Conversation(body, "", False)
+        refuse_token_members(body)
         take_corrections(conversation)
         conversation.seed = opening_of(body)
         reader = OpenAIReader(conversation.files)

@@ -32,6 +32,10 @@ _TEXTS = ("svc_task", "svc_policy", "svc_privacy_mode")
 _EXTENSIONS = (*_TEXTS, ALLOW, DENY)
 # Field names of native calls, which no wire has, and their equivalents.
 _NATIVE = {"policy": "svc_policy", "policy_id": "svc_policy", "privacy_mode": "svc_privacy_mode"}
+# Members by which servers take text as token numbers. Tables that anyone has turn them into the text again.
+_TOKEN_MEMBERS = frozenset(
+    "context input input_ids inputs prompt prompt_ids prompt_token_ids prompt_tokens token_ids tokens".split()
+)
 _DATA_URI = re.compile(r"\s*data:[^,\s]*[;,]", re.IGNORECASE)
 _ENCODED_URI = re.compile(r"\s*data:[a-z]+/[\w.+-]+;base64,[A-Za-z0-9+/\r\n]*={0,2}\s*\Z", re.IGNORECASE)
 
@@ -49,8 +53,11 @@ def begun(body: Body, path: str = "", *, can_stream: bool = True, model: object 
 
 
 def take_own(conversation: Conversation) -> None:
-    """Moves the `svc_` fields out of the request's body. Raises Unprocessable for unknown and for native ones."""
+    """Moves the `svc_` fields out of the request's body. Raises Unprocessable for unknown and for native ones, and
+    BadRequest for token numbers.
+    """
     body = conversation.body
+    refuse_token_members(body)
     take_corrections(conversation)
     given = {name: _optional_text(body, name) for name in _TEXTS if name in body}
     for name in given:
@@ -73,6 +80,26 @@ def take_own(conversation: Conversation) -> None:
 def take_corrections(conversation: Conversation) -> None:
     """Moves the caller's corrections out of the request's body. Whether they hold depends on the caller."""
     conversation.allow, conversation.deny = conversation.body.pop(ALLOW, None), conversation.body.pop(DENY, None)
+
+
+def refuse_token_members(body: Body) -> None:
+    """Raises BadRequest if a member gives text as token numbers."""
+    for name in sorted(_TOKEN_MEMBERS & body.keys()):
+        if _holds_whole_numbers(body[name]):
+            raise token_numbers(name)
+
+
+def token_numbers(param: str | None, option: str = "") -> BadRequest:
+    """Returns the error for token numbers in a member, or with no `param` somewhere. `option` says how to send text."""
+    where, advice = f"`{param}`" if param else "The body", f" {option}" if option else ""
+    message = f"{where} holds token numbers, which the gateway cannot protect; send text.{advice}"
+    return BadRequest(message, param=param)
+
+
+def _holds_whole_numbers(value: Json) -> bool:
+    return isinstance(value, list) and any(
+        (isinstance(item, int) and not isinstance(item, bool)) or _holds_whole_numbers(item) for item in value
+    )
 
 
 def _optional_text(body: Body, name: str) -> str | None:

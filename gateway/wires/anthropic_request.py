@@ -17,11 +17,12 @@ from typing import Any
 from gateway.detection.data_files import word_lists
 from gateway.detection.normalized_text import cover
 from gateway.errors import BadRequest
-from gateway.http.strict_json import Json
+from gateway.http.strict_json import Json, is_json, parse_object
 from gateway.models import NAME_MODEL
 from gateway.placeholders.grammar import looks_like_placeholder
 from gateway.text.fields import MessageField, NameField, Place, Replace, Spans, TextField, placed
 from gateway.text.leads import lead
+from gateway.text.uuids import is_drawn, is_hash
 from gateway.wires.base import Body
 from gateway.wires.members import text_at
 from gateway.wires.reading import (
@@ -45,6 +46,9 @@ _TYPE = re.compile(r"[a-z][a-z_]{0,47}\Z|[a-z][a-z_]{0,39}(?:bm25)?_20[2-9]\d[01
 _BASE64 = re.compile(r"[A-Za-z0-9+/_\-\r\n]*={0,2}\s*\Z")
 # Clouds take the version of the API from the body. Alone, it reads like a date.
 _VERSION = re.compile(r"(?:[a-z]+-)?20[2-9]\d-[01]\d-[0-3]\d\Z")
+# Claude Code names its device, account and session in `user_id`: in a JSON document, or divided by words.
+_USER_IDS = frozenset({"device_id", "account_uuid", "session_id"})
+_BEFORE_ID = re.compile(r"\Auser_|_account_|_session_")
 _TEXT_ENDINGS = ("tool_use", "tool_result")
 _TEXT_SOURCES = frozenset({"text", "content"})
 
@@ -91,9 +95,11 @@ class RequestReader(FieldReader):
         self._is_providers = False
 
     def setting(self, body: Body, name: str, value: Json) -> Iterator[MessageField]:
-        """In `metadata`, every key is the caller's. Its `user_id` may be a JSON document."""
+        """In `metadata`, every key is the caller's. Its `user_id` may be a JSON document, or no more than drawn ids."""
         if name == "metadata" and isinstance(value, dict):
             for key, member in value.items():
+                if key == "user_id" and _is_drawn_user(member):
+                    continue
                 if key != "user_id" or not member or not isinstance(member, str):
                     yield from ValueReader().fields(value, key, member)
                 elif member.lstrip().startswith("{"):
@@ -194,3 +200,14 @@ class RequestReader(FieldReader):
             return kind not in {"", "text"} and is_opaque(value)
         is_thought = (kind, name) in {("thinking", "signature"), ("redacted_thinking", "data")}
         return is_thought and self._is_providers and is_opaque(value)
+
+
+def _is_drawn_user(user_id: Json) -> bool:
+    """Whether a `user_id` consists of UUIDs and hashes, which name a device, an account and a session."""
+    if not isinstance(user_id, str):
+        return False
+    ids: list[Any] = _BEFORE_ID.split(user_id)
+    if user_id.startswith("{") and is_json(user_id):
+        named = parse_object(user_id)
+        ids = [*named.values()] if named.keys() <= _USER_IDS else [None]
+    return all(isinstance(each, str) and (not each or is_drawn(each) or is_hash(each)) for each in ids)

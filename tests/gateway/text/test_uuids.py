@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.text.uuids import is_drawn, without_uuids
+from gateway.text.uuids import is_drawn, is_hash, without_uuids
 
 DRAWN = "01a222eb-712a-7d82-a729-03b2fab1fc16"
 
@@ -30,6 +30,13 @@ def test_a_uuid_is_drawn(text: str) -> None:
 )
 def test_other_texts_are_not(text: str) -> None:
     assert not is_drawn(text)
+
+
+def test_a_hash_is_a_hash_and_digits_are_not() -> None:
+    assert is_hash("9f86d081884c7d65" * 4)
+    assert [
+        is_hash(text) for text in ("1" * 64, "9F86D081884C7D65" * 4, "9f86" * 15, "9f86d081884c7d65" * 4 + "\n")
+    ] == [False] * 4
 
 
 def test_uuids_are_taken_out_of_a_text() -> None:

@@ -1,12 +1,14 @@
 """Particulars of the Anthropic wire; `contract` tests what it shares with the others."""
 
 import copy
+import json
 from typing import ClassVar
 
 import pytest
 
 from gateway.wires.anthropic_messages import WIRE
 from gateway.wires.base import Body
+from tests.gateway.text.test_uuids import DRAWN
 from tests.gateway.wires.contract.cases import CASES, protect
 
 SIGNED = "Made1Up2" * 8 + "=="
@@ -63,3 +65,26 @@ class TestBlocks:
         assert plain["blocks"][:-1] == marked["blocks"][:-1]
         body = copy.deepcopy(marked["request"])
         assert protect(WIRE, body) == marked["request"]
+
+
+HASH = "9f86d081884c7d65" * 4
+
+
+@pytest.mark.parametrize(
+    ("user_id", "is_text"),
+    [
+        (f"user_{HASH}_account_{DRAWN}_session_{DRAWN}", False),
+        (f"user_{HASH}_account__session_{DRAWN}", False),
+        (json.dumps({"device_id": HASH, "account_uuid": "", "session_id": DRAWN}), False),
+        (DRAWN, False),
+        (f"user_{HASH}_account_anna_session_{DRAWN}", True),
+        (json.dumps({"device_id": HASH, "session_id": "anna"}), True),
+        (json.dumps({"device_id": HASH, "mail": DRAWN}), True),
+        (json.dumps({"device_id": 4539578763621486}), True),
+        ("anna", True),
+        ("4539578763621486", True),
+    ],
+)
+def test_only_drawn_ids_of_users_pass_unread(user_id: str, is_text: bool) -> None:
+    read = WIRE.read({**asked(), "metadata": {"user_id": user_id}})
+    assert any(text for field in read.blocks[-1] for text in field.texts) is is_text

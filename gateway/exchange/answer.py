@@ -146,7 +146,7 @@ class Answers:
         restored += [(text, guard.restored(text)) for text in echoes]
         changes = [(text, content) for text, content in restored if content != text.text]
         for text, content in changes:
-            text.container[text.key] = content
+            text.write(content)
         return verdict, bool(changes)
 
     def _restore_stream(self, exchange: Exchange, status: int, body: bytes) -> AnswerEnd:

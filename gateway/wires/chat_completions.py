@@ -15,7 +15,7 @@ from gateway.text.fields import MessageField, NameField, Place, placed
 from gateway.text.leads import lead
 from gateway.wires.answer_reading import DocumentWriter, answer_strings, strings_beside
 from gateway.wires.base import Body, Conversation, Tokens, Wire
-from gateway.wires.choice_events import ANSWER_KEYS, CHOICES, ChoiceEvents, usage_of
+from gateway.wires.choice_events import ANSWER_KEYS, CHOICES, NO_TEXT, ChoiceEvents, of_choice, usage_of
 from gateway.wires.members import index_at, objects_at
 from gateway.wires.openai_reading import OpenAIReader
 from gateway.wires.reading import (
@@ -117,9 +117,9 @@ class ChatCompletions(Wire):
                 continue
             for name, value in choice.items():
                 if name == "message" and isinstance(value, dict):
-                    found += _answer_message(value, position)
-                elif name not in {"finish_reason", "index"}:
-                    found += answer_strings(value, choice, name, position)
+                    found += of_choice(choice, _answer_message(value, position))
+                elif name not in NO_TEXT:
+                    found += of_choice(choice, answer_strings(value, choice, name, position))
         return [*found, *strings_beside(_ANSWER_KEYS, body)]
 
     def usage(self, body: Body) -> Tokens:

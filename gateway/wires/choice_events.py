@@ -1,7 +1,7 @@
 """The events of OpenAI's streamed completions, which divide what the model says into choices."""
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from gateway.text.answers import AnswerText, Channel
@@ -13,6 +13,8 @@ CHOICES = range(1, 129)
 """How many choices a request may ask for."""
 ANSWER_KEYS = frozenset("choices id object model created usage system_fingerprint obfuscation".split())
 """Members of an answer that hold no text, or whose text is read on its own."""
+NO_TEXT = frozenset({"finish_reason", "index", "logprobs", "token_ids"})
+"""Members of a choice that hold no text, or the tokens of one."""
 # Members of every event of an answer.
 _SHARED: tuple[str, ...] = ("id", "object", "created", "model")
 
@@ -39,13 +41,11 @@ class ChoiceEvents(EventFormat):
         """Returns the channel of the text that clients show of a choice."""
 
     def texts(self, event: Body) -> list[AnswerText]:
-        found = [
-            text
-            for choice in objects_at(event, "choices")
-            for name, value in choice.items()
-            if name not in {"finish_reason", "index"}
-            for text in self.member_texts(choice, name, value, index_at(choice))
-        ]
+        found: list[AnswerText] = []
+        for choice in objects_at(event, "choices"):
+            for name, value in choice.items():
+                if name not in NO_TEXT:
+                    found += of_choice(choice, self.member_texts(choice, name, value, index_at(choice)))
         return [*found, *strings_beside(self.keys, event)]
 
     def ends_channel(self, event: Body, channel: Channel) -> bool:
@@ -70,6 +70,13 @@ class ChoiceEvents(EventFormat):
 
     def _envelope(self, event: Body) -> Body:
         return {"object": self.object, **{name: event[name] for name in _SHARED if name in event}}
+
+
+def of_choice(choice: Body, texts: Iterable[AnswerText]) -> Iterator[AnswerText]:
+    """Yields the texts of a choice, which has their tokens if these were asked for."""
+    for text in texts:
+        text.scored = choice
+        yield text
 
 
 def usage_of(body: Body) -> Tokens:

@@ -27,7 +27,7 @@ class CompletionChunks(ChoiceEvents):
     def member_texts(self, choice: Body, name: str, value: Any, index: int) -> Iterator[AnswerText]:
         if name == "text" and isinstance(value, str):
             yield AnswerText(choice, name, value, choice=index, channel=(index,))
-        elif name != "logprobs":
+        else:
             yield from answer_strings(value, choice, name, index)
 
     def choice(self, channel: Sequence[str | int], text: str, reason: str | None) -> Body:

@@ -66,7 +66,9 @@ def response_texts(body: Body, *, streamed: bool = False) -> Iterator[AnswerText
     for position, candidate in enumerate(objects_at(body, "candidates")):
         index = index_at(candidate) if streamed else position
         for part in _parts(candidate):
-            yield from _part_texts(part, index, streamed=streamed)
+            for text in _part_texts(part, index, streamed=streamed):
+                text.scored = candidate
+                yield text
         content = candidate.get("content")
         if isinstance(content, dict):
             yield from _strings({name: value for name, value in content.items() if name != "parts"}, content, index)

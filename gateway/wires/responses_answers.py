@@ -71,7 +71,7 @@ def event_texts(event: Body, choice: int, channel: Channel | None = None) -> Ite
         if name == "delta" and channel is not None:
             kind = _kind_of_channel(str(channel[0]))
             if isinstance(value, str):
-                yield AnswerText(event, name, value, kind, choice, channel=channel)
+                yield AnswerText(event, name, value, kind, choice, channel=channel, scored=event)
             else:
                 for key, text in value.items():
                     if isinstance(text, str):
@@ -102,7 +102,9 @@ def _texts(
             return
         is_input = kind == "text" and key in _JSON
         is_called = is_input or key == "name"
-        yield AnswerText(container, key, value, "json" if is_input else kind, choice, tool if is_called else None)
+        scored = container if key == "text" and isinstance(container, dict) else None
+        tool = tool if is_called else None
+        yield AnswerText(container, key, value, "json" if is_input else kind, choice, tool, scored=scored)
     elif isinstance(value, dict):
         for name, inner in value.items():
             if kind == "echo" or name not in _NO_TEXT:

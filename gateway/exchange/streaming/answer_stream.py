@@ -171,7 +171,7 @@ class AnswerStream:
             ends = last[text.channel] is not text or text.channel in ending
             ready = self._restored(text, is_last=is_last and ends)
             if ready != text.text:
-                text.container[text.key] = ready
+                text.write(ready)
                 changed = True
         return changed
 

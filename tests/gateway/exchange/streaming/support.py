@@ -59,7 +59,9 @@ class Session:
         texts = WIRE.answer_texts(answer)
         verdict = rules.inspect(texts)
         for position, text in enumerate(texts):
-            text.container[text.key] = rules.restored(text, verdict.redacted(position, text.text))
+            restored = rules.restored(text, verdict.redacted(position, text.text))
+            if restored != text.text:
+                text.write(restored)
         return answer
 
 

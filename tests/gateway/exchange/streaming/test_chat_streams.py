@@ -98,7 +98,10 @@ def check(session: Session, data: bytes) -> None:
 
 def test_the_pieces_are_restored_as_the_whole_is(session: Session) -> None:
     sent = {**mapped(ANSWER, lambda _, text: session.write(text)), "svc": {**NOTE, "guard": {"action": "pass"}}}
-    assert session.whole(sent) == expected(session)
+    whole = expected(session)
+    # The tokens of a text in which something is restored; in a stream, those of an event that stays.
+    whole["choices"][0]["logprobs"] = None
+    assert session.whole(sent) == whole
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 7, 13, 40, 10**6])

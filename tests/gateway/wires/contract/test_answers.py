@@ -41,7 +41,7 @@ def test_texts_are_replaced_in_place(id: str) -> None:
     case = CASES[id]["answer"]
     answer = copied(case["body"])
     for text in wire_of(id).answer_texts(answer):
-        text.container[text.key] = text.text.replace("1", "2") if text.kind == "json" else "x"
+        text.write(text.text.replace("1", "2") if text.kind == "json" else "x")
     assert answer == case["replaced"]
 
 

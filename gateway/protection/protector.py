@@ -250,7 +250,7 @@ class Protector:
         for number, (previous, text) in enumerate(pairwise((before, *texts))):
             if pieces := labelled_by_previous(previous, text, find, goes_on=number in continuations):
                 hidden[number] = united((*hidden[number], *pieces))
-        for number, piece in values_across(texts, continuations, find):
+        for number, piece in values_across(texts, continuations, tuple(hidden), find):
             hidden[number] = united((piece, *hidden[number]))
         # Apart: later blocks learn the final spans of this block, whether they come from the memory or not.
         known = known.extended(texts, hidden)

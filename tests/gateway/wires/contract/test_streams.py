@@ -1,11 +1,13 @@
 """However a streamed answer is cut, the client gets the same bytes, on every wire."""
 
+import json
 import random
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
 
+from gateway.exchange.streaming.framing import sequence_of
 from gateway.policy.document import GuardDocument
 from gateway.wires.anthropic_messages import WIRE as ANTHROPIC
 from gateway.wires.base import Wire
@@ -20,12 +22,19 @@ from tests.gateway.wires import test_code_assist as code_assist
 from tests.gateway.wires import test_completions as completions
 from tests.gateway.wires import test_gemini_streams as gemini
 from tests.gateway.wires import test_responses_streams as responses
-from tests.gateway.wires.replays import byte_chunks, plan, replay, session, sse
+from tests.gateway.wires.replays import byte_chunks, plan, read_sse, replay, session, sse
+
+
+def in_sequence(size: int) -> bytes:
+    """The events of the Responses API as messages of a WebSocket are joined."""
+    return sequence_of(*(json.dumps(event).encode() for event in read_sse(responses.stream(size))))
+
 
 # The wire, its streams in deltas of different sizes, and what a plan has besides.
 STREAMS: dict[str, tuple[Wire, Callable[[int], bytes], dict[str, Any]]] = {
     "completions": (COMPLETIONS, completions.stream, {}),
     "responses": (RESPONSES, responses.stream, {"request": responses.REQUEST}),
+    "responses over a WebSocket": (RESPONSES, in_sequence, {"request": responses.REQUEST, "framing": "json-seq"}),
     "anthropic": (ANTHROPIC, lambda size: sse(anthropic.answer(size), named=True), {"guard": GuardDocument()}),
     "anthropic on vertex": (
         VERTEX_ANTHROPIC,

@@ -3,13 +3,14 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from weakref import WeakSet
 
 from mitmproxy.connection import Client
 from mitmproxy.master import Master
 
 from addons.flow_state import FlowStates
+from addons.websockets import Stopping, WebSocket
 from gateway.server.service_manager import stopping
 from gateway.workers.stop_signals import STOP_SIGNALS, ignore_stop_signals, on_stop
 
@@ -22,12 +23,14 @@ class GracefulShutdown:
     """Stops the gateway on a signal. Calls under way have `seconds` to finish; a second signal aborts them.
 
     It is an addon to keep track of client connections: a call is under way until its response has been written.
+    `sockets` are the open WebSockets: idle ones are closed at once, others after their last answer.
     """
 
-    def __init__(self, master: Master, states: FlowStates, seconds: float) -> None:
+    def __init__(self, master: Master, states: FlowStates, seconds: float, sockets: Iterable[WebSocket] = ()) -> None:
         self._master = master
         self._states = states
         self.seconds = seconds
+        self._sockets = sockets
         self._waiting: asyncio.Task[None] | None = None
         # A closing connection still flushes its buffer when mitmproxy has already forgotten it.
         self._clients: WeakSet[asyncio.WriteTransport] = WeakSet()
@@ -63,6 +66,7 @@ class GracefulShutdown:
             return  # for a terminal that is closed, its shell and the kernel each send SIGHUP
         self._states.closing = True
         stopping()
+        self._close_sockets()
         if self._waiting is not None or not self._under_way():
             self._master.shutdown()
             return
@@ -70,7 +74,16 @@ class GracefulShutdown:
         self._waiting = asyncio.create_task(self._wait())
 
     def _under_way(self) -> bool:
-        return self._states.under_way() or any(client.get_write_buffer_size() for client in self._clients)
+        return (
+            any(True for _ in self._sockets)
+            or self._states.under_way()
+            or any(client.get_write_buffer_size() for client in self._clients)
+        )
+
+    def _close_sockets(self, *, at_once: bool = False) -> None:
+        for socket in list(self._sockets):
+            with contextlib.suppress(ValueError):  # its client has left
+                self._master.addons.get("proxyserver").inject_event(Stopping(socket.opening, at_once))
 
     async def _wait(self) -> None:
         try:
@@ -81,5 +94,7 @@ class GracefulShutdown:
                     await asyncio.sleep(_LOOK_AGAIN_SECONDS)
         except TimeoutError:
             _log.warning("shutdown timed out; aborting the calls under way")
+            self._close_sockets(at_once=True)
+            await asyncio.sleep(_LOOK_AGAIN_SECONDS)
         finally:
             self._master.shutdown()

@@ -1,4 +1,4 @@
-"""Logs one line for each request of both listeners, refused ones included, and for each tunnel.
+"""Logs one line for each request of both listeners, refused ones included, and for each tunnel and WebSocket.
 
 A line has the request id, the key, the wire, the policy, what was hidden by type and action, how the request ended, its
 size and how long each stage took. It holds words and counts of the gateway's own, names of models and of hosts that the
@@ -6,7 +6,7 @@ settings intercept, and never text, keys or other hosts.
 """
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from ipaddress import IPv4Network, IPv6Network
 from time import time
 from typing import Any
@@ -101,6 +101,25 @@ class RequestLog:
         )
         if self.watch is not None:
             self.watch(flow, state, line)
+
+    def socket_ended(
+        self, flow: http.HTTPFlow, state: FlowState, messages: tuple[int, int], codes: Sequence[int], seconds: float
+    ) -> None:
+        """Logs a WebSocket that has ended. The messages have lines of their own, with the same `connection`."""
+        self._write(
+            {
+                "connection": state.request_id,
+                **_of_caller(state.caller),
+                "client": client_address(flow.client_conn.peername, state.headers.fields, self.trusted),
+                "listener": state.listener.value,
+                "path": state.path,
+                "wire": state.wire.id if state.wire else None,
+                "outcome": "websocket",
+                "messages": dict(zip(("received", "sent"), messages, strict=True)),
+                "closed": dict(zip(("client", "upstream"), codes, strict=True)),
+                "ms": {"open": _ms(seconds)},
+            }
+        )
 
     def refused(self, flow: http.HTTPFlow, error: GatewayError) -> None:
         """Logs a request or tunnel that was refused before it had a state."""

@@ -116,11 +116,13 @@ async def serve(
             sockets = WebSockets(
                 gateway,
                 states,
+                log,
                 limit=settings.body_limit_bytes,
                 seconds=settings.body_timeout_seconds,
                 answer_limit=settings.response_limit_bytes,
             )
             open_sockets(sockets, clients)
+            log.metrics.read("websockets", "Open WebSockets of clients.", lambda: len(sockets.live))
             protect = Protect(
                 gateway,
                 states,
@@ -173,7 +175,7 @@ async def serve(
                 )
             except exceptions.OptionsError as error:
                 raise refused_by_mitmproxy(error) from None
-            ending = GracefulShutdown(master, states, settings.shutdown_seconds)
+            ending = GracefulShutdown(master, states, settings.shutdown_seconds, sockets.live)
             master.addons.add(ending)
             parts = Listeners(master, files, intercepts, contained, log, outbound, unprotected, addresses, ending)
             reload = Reload(load, loaded, settings, parts, reload_gateway)

@@ -4,16 +4,18 @@ A message is a request of its own: its flow passes all hooks that the flow of an
 sent. `addons/patches/websocket_frames.py` moves the messages.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import time
-from weakref import WeakKeyDictionary, finalize
+from weakref import WeakKeyDictionary, WeakSet, finalize
 
 from mitmproxy import http
+from mitmproxy.proxy.events import MessageInjected
 
 from addons.credentials import SealedHeaders, scrub
 from addons.fail_closed import disarm
 from addons.flow_state import FlowState, FlowStates
+from addons.request_log import RequestLog
 from addons.websocket_handshake import PREFIX, Handshake
 from gateway.exchange.messages import Gateway, Listener
 from gateway.http.header_names import HOP_BY_HOP
@@ -25,7 +27,11 @@ from gateway.wires import responses
 _DROPPED = HOP_BY_HOP | {b"content-length", b"content-type", b"content-encoding", b"accept-encoding", b"expect"}
 
 
-@dataclass(slots=True, eq=False)
+class Stopping(MessageInjected[bool]):
+    """Closes the connection that a flow has opened: at once if `message` says so, else after its last answer."""
+
+
+@dataclass(slots=True, eq=False, weakref_slot=True)
 class WebSocket:
     """An open connection. `headers` are the client's, including credentials; `place` is where messages may go."""
 
@@ -36,6 +42,8 @@ class WebSocket:
     place: tuple[str, int, bytes, bytes]
     owner: str
     ended: Callable[[], object]
+    state: FlowState = field(repr=False)
+    since: float = field(default_factory=time)
     opening: http.HTTPFlow = field(init=False)
 
 
@@ -45,10 +53,21 @@ class WebSockets:
     A client's message may have `limit` bytes and take `seconds` to arrive, an answer `answer_limit` bytes.
     """
 
-    def __init__(self, gateway: Gateway, states: FlowStates, *, limit: int, seconds: float, answer_limit: int) -> None:
+    def __init__(
+        self,
+        gateway: Gateway,
+        states: FlowStates,
+        log: RequestLog,
+        *,
+        limit: int,
+        seconds: float,
+        answer_limit: int,
+    ) -> None:
         self.limit, self.seconds, self.answer_limit = limit, seconds, answer_limit
         self._gateway = gateway
         self._states = states
+        self._log = log
+        self.live: WeakSet[WebSocket] = WeakSet()
         self._open: WeakKeyDictionary[http.HTTPFlow, WebSocket] = WeakKeyDictionary()
 
     def begin(self, flow: http.HTTPFlow, state: FlowState, handshake: Handshake) -> None:
@@ -78,6 +97,7 @@ class WebSockets:
             (data.host, data.port, data.scheme, data.path),
             owner,
             lambda: self._gateway.disconnected(state.request_id),
+            state,
         )
 
     def take(self, flow: http.HTTPFlow) -> WebSocket | None:
@@ -85,7 +105,13 @@ class WebSockets:
         socket = self._open.pop(flow, None)
         if socket is not None:
             socket.opening = flow
+            self.live.add(socket)
         return socket
+
+    def closed(self, socket: WebSocket, messages: tuple[int, int], codes: Sequence[int]) -> None:
+        """Logs that a connection has ended, after the client sent and got so many messages, with these codes."""
+        self.live.discard(socket)
+        self._log.socket_ended(socket.opening, socket.state, messages, codes, time() - socket.since)
 
     @property
     def closing(self) -> bool:

@@ -28,6 +28,7 @@ from addons.patches.response_delivery import Answers, DeliveringStream
 from addons.patches.websocket_peer import (
     FAILED,
     GOING_AWAY,
+    LOST,
     NORMAL,
     PASSED_ON,
     POLICY,
@@ -36,7 +37,7 @@ from addons.patches.websocket_peer import (
     Commands,
     Peer,
 )
-from addons.websockets import WebSocket, WebSockets
+from addons.websockets import Stopping, WebSocket, WebSockets
 from gateway.errors import BadRequest, GatewayError, Unprocessable
 from gateway.exchange.streaming.framing import sequence_of, texts_of
 from gateway.http.content_encoding import too_large
@@ -197,6 +198,9 @@ class WebSocketLayer(layer.Layer):
             if is_of_client and (not isinstance(event, events.DataReceived) or self.client.has_left(event.data)):
                 yield commands.CloseConnection(self.client.conn)
             return
+        elif isinstance(event, Stopping):
+            if event.message or not (self._turns or self._waiting):
+                yield from self._close(GOING_AWAY, GOING_AWAY)
         elif isinstance(event, events.DataReceived):
             peer, other = self._peers(event.connection)
             peer.frames.receive_data(event.data)
@@ -207,8 +211,7 @@ class WebSocketLayer(layer.Layer):
             if peer is self.client:
                 yield from self._count()
         elif isinstance(event, events.ConnectionClosed):
-            is_client = event.connection is self.client.conn
-            yield from self._close(FAILED, GOING_AWAY, event if is_client else None)
+            yield from self._close(FAILED, GOING_AWAY, event)
         yield from self._continue()
 
     def _peers(self, conn: Connection) -> tuple[Peer, Peer]:
@@ -312,16 +315,21 @@ class WebSocketLayer(layer.Layer):
             client.body_bytes = self._counted = 0
 
     def _close(self, to_client: int, to_server: int, why: events.ConnectionClosed | None = None) -> Commands:
-        """Closes both connections with these codes, and ends what is under way: by the client, if it said so."""
+        """Closes both connections with these codes, and ends what is under way: as if the client had, in a stop."""
         if not self.is_open:
             return
         self.is_open = False
+        codes = [
+            LOST if why is not None and why.connection is peer.conn and peer.is_open else code
+            for peer, code in ((self.client, to_client), (self.server, to_server))
+        ]
         yield from self.client.close(to_client, waits=why is None or why.connection is not self.client.conn)
         yield from self.server.close(to_server)
         self._waiting.clear()
         self._early.clear()
+        ended = why or events.ConnectionClosed((self.client if self.sockets.closing else self.server).conn)
         for turn in [*self._turns]:
-            yield from self._run(turn, why or events.ConnectionClosed(self.server.conn))
+            yield from self._run(turn, ended)
         client = self.clients.of(self.context.client)
         if client is not None:
             client.body_bytes = 0
@@ -329,6 +337,7 @@ class WebSocketLayer(layer.Layer):
             self.clients.mark(client, Phase.CLOSING)
         self.socket.ended()
         self.socket.opening.live = False
+        self.sockets.closed(self.socket, (self.client.received, self.client.sent), codes)
 
 
 def open_sockets(sockets: WebSockets, clients: Clients) -> None:

@@ -17,6 +17,8 @@ type Commands = layer.CommandGenerator[None]
 
 # RFC 6455 section 7.4.1.
 NORMAL, GOING_AWAY, UNSUPPORTED, POLICY, TOO_BIG, FAILED = 1000, 1001, 1003, 1008, 1009, 1011
+# In no frame: a connection ended without one.
+LOST = 1006
 PASSED_ON = frozenset({1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, *range(3000, 5000)})
 # A message may have this many frames of any size, plus one for this many bytes.
 _FREE_FRAMES, _BYTES_PER_FRAME = 4096, 256
@@ -30,6 +32,8 @@ class Peer:
         self.frames = Frames(kind)
         self.text = bytearray()
         self.since = 0.0
+        # Complete messages.
+        self.received = self.sent = 0
         self._begun = 0.0
         self._count = 0
         self._limit = limit
@@ -60,10 +64,12 @@ class Peer:
         text = bytes(self.text)
         self.text.clear()
         self._begun, self._count = 0.0, 0
+        self.received += 1
         return text
 
     def send(self, text: bytes) -> Commands:
         if self.is_open:
+            self.sent += 1
             yield commands.SendData(self.conn, self.frames.send(TextMessage(text.decode())))
 
     def close(self, code: int, *, waits: bool = False) -> Commands:

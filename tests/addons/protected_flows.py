@@ -101,7 +101,7 @@ class Bench:
             check_host=self.check_host,
             limit=LARGE,
             key_search=KeySearch(),
-            sockets=WebSockets(gateway, self.states, limit=LARGE, seconds=30, answer_limit=LARGE),
+            sockets=WebSockets(gateway, self.states, log, limit=LARGE, seconds=30, answer_limit=LARGE),
         )
 
     def intercepts(self, host: str, port: int) -> bool:

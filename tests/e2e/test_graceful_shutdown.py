@@ -16,9 +16,14 @@ from pathlib import Path
 
 import httpx
 import pytest
+import trustme
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.connection import Connection
 
 from gateway.workers.stop_signals import STOP_SIGNALS
+from tests.e2e.mitmweb import wait_for
 from tests.e2e.server import OPERATOR_KEY, PLAIN, ROOT, Running, gateway
+from tests.e2e.socket_upstream import Socket, SocketEntrance, SocketUpstream, answered, create, events, text_of
 from tests.e2e.upstream import Upstream, answer_when_told, completion
 
 SAID = "mail canary@acme.test"
@@ -199,3 +204,50 @@ def test_start_and_end_are_lines_of_the_log(tmp_path: Path) -> None:
         "stopped",
     ]
     assert {line["level"] for line in lines} == {"info"}
+
+
+@pytest.mark.parametrize(("name", "is_in_time"), [("gateway", True), ("gateway", False), ("proxy", True)])
+def test_websockets_are_closed_after_their_last_answer(
+    tmp_path: Path,
+    authority: trustme.CA,
+    _sockets: tuple[SocketUpstream, SocketUpstream],
+    name: str,
+    is_in_time: bool,
+) -> None:
+    told, upstream = threading.Event(), _sockets[name == "proxy"]
+
+    def answer(socket: Socket, message: str) -> Iterator[str]:
+        made = events("All is said", len(socket.messages))
+        yield from made[:3]
+        told.wait(60)
+        yield from made[3:]
+
+    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
+    given = ("--upstream", f"{_sockets[0].url}/v1", "--upstream-ca", str(tmp_path / "ca.pem"))
+    environment = {"SVC_SHUTDOWN_SECONDS": "60" if is_in_time else "0.5", "SVC_DETECTION": "patterns"}
+    upstream.sockets.clear()
+    upstream.answer = answer
+    with gateway(tmp_path, *given, "--intercept", f"localhost:{_sockets[1].port}", environment=environment) as running:
+        entrance = SocketEntrance(name, running, upstream)
+        with entrance.connect() as idle, entrance.connect() as busy:
+            busy.send(json.dumps(create(SAID)))
+            busy.recv(60)
+            running.process.send_signal(signal.SIGTERM)
+            assert closed(idle) == 1001
+            if is_in_time:
+                told.set()
+                assert text_of(answered(busy)) == "All is said"
+            assert closed(busy) == 1001
+            assert running.process.wait(60) == 0
+            told.set()
+        assert wait_for(lambda: [each.close_code for each in upstream.sockets] == [1001, 1001])
+        assert running.output().count("outcome=websocket") == 2
+        assert f'"outcome":"{"answered" if is_in_time else "cancelled"}"' in outcomes(running)[0]
+
+
+def closed(client: Connection) -> int:
+    """The code with which the gateway closes a connection, whatever it says before."""
+    with pytest.raises(ConnectionClosed) as ended:
+        while True:
+            client.recv(60)
+    return ended.value.rcvd.code if ended.value.rcvd else 0

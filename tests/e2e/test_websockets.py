@@ -44,13 +44,14 @@ def outcome(entrance: SocketEntrance, request_id: str) -> dict[str, Any]:
     return dict(found)
 
 
-def lines(entrance: SocketEntrance, client: Connection, count: int = 1) -> list[str]:
-    """The lines of the log about the messages of a connection, once there are so many."""
+def lines(entrance: SocketEntrance, client: Connection, count: int = 1, *, of_the_end: bool = False) -> list[str]:
+    """The lines of the log about the messages of a connection, or about its end, once there are so many."""
     assert client.response is not None
     mark = f' connection="{client.response.headers["x-svc-request-id"]}"'
 
     def found() -> list[str] | None:
-        all_of_it = [line for line in entrance.running.output().splitlines() if mark in line]
+        every = entrance.running.output().splitlines()
+        all_of_it = [line for line in every if mark in line and ("outcome=websocket" in line) is of_the_end]
         return all_of_it if len(all_of_it) >= count else None
 
     return wait_for(found)
@@ -289,6 +290,8 @@ def test_close_codes_are_passed_on_without_reasons(socket: SocketEntrance, code:
         ask(client, "Hello")
         client.close(code, "canary left")
     assert wait_for(lambda: socket.upstream.sockets[0].close_code) == code
+    (line,) = lines(socket, client, of_the_end=True)
+    assert f"messages.received=1 messages.sent=9 closed.client={code} closed.upstream={code} ms.open=" in line
     with socket.connect() as client:
         ask(client, "Hello")
         socket.upstream.sockets[1].connection.close(code, "the [EMAIL_ADDRESS_AAAAA] is down")

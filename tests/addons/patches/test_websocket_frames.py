@@ -20,6 +20,7 @@ from wsproto.events import BytesMessage, CloseConnection, Ping, Pong, TextMessag
 from addons.patches.connection_limits import Clients, ClientState, Phase
 from addons.patches.response_delivery import Answers
 from addons.patches.websocket_frames import WebSocketLayer
+from addons.websockets import Stopping
 from gateway.exchange.streaming.framing import sequence_of
 
 CREATE = '{"type":"response.create","input":"canary"}'
@@ -34,6 +35,7 @@ class Sockets:
     def __init__(self) -> None:
         self.protected: bytes | None = b'{"input":"[EMAIL_ADDRESS_7KQ2M]"}'
         self.left: list[http.HTTPFlow] = []
+        self.ends: list[tuple[tuple[int, int], list[int]]] = []
 
     def request(self, _: Any, text: bytes, since: float) -> Any:
         flow = tflow.tflow()
@@ -42,6 +44,9 @@ class Sockets:
 
     def released(self, _: Any, flow: http.HTTPFlow) -> bytes | None:
         return self.protected
+
+    def closed(self, _: Any, messages: tuple[int, int], codes: list[int]) -> None:
+        self.ends.append((messages, codes))
 
     def upstream_left(self, flow: http.HTTPFlow) -> None:
         self.left.append(flow)
@@ -247,6 +252,7 @@ def test_control_frames_stay_on_their_side() -> None:
     (closing,) = driven.got(driven.server)
     assert (closing.code, closing.reason) == (4000, "")
     assert driven.closed == [driven.context.client, driven.context.server]
+    assert driven.sockets.ends == [((0, 0), [4000, 4000])]
 
 
 @pytest.mark.parametrize("who", ["client", "server"])
@@ -260,6 +266,7 @@ def test_a_peer_that_is_gone(who: str) -> None:
     assert [each.code for each in driven.got(other)] == [code]
     driven.take(events.ConnectionClosed(driven.context.client))
     assert driven.context.client in driven.closed
+    assert driven.sockets.ends == [((1, 0), [1006, 1001] if who == "client" else [1011, 1006])]
 
 
 def test_large_messages_count_against_the_room() -> None:
@@ -298,3 +305,22 @@ def test_the_last_answer_before_a_stop() -> None:
     driven.answers_with(DONE)
     event, closing = driven.got(driven.client)
     assert (event, closing.code) == (DONE, 1001)
+
+
+def test_a_stop_waits_for_the_last_answer() -> None:
+    idle, busy, late = Driven(), Driven(), Driven()
+    for driven in (busy, late):
+        driven.asks(CREATE)
+        driven.got(driven.server)
+    for driven in (idle, busy, late):
+        driven.sockets.closing = True
+        driven.take(Stopping(driven.layer.socket.opening, False))
+    assert [driven.layer.is_open for driven in (idle, busy, late)] == [False, True, True]
+    busy.answers_with(DELTA, DONE)
+    late.take(Stopping(late.layer.socket.opening, True))
+    for driven, said in ((idle, []), (busy, [DELTA, DONE]), (late, [])):
+        *texts, closing = driven.got(driven.client)
+        assert (texts, closing.code) == (said, 1001)
+        assert driven.got(driven.server)[-1].code == 1001
+    assert late.kinds[-1] is HttpErrorHook
+    assert busy.sockets.ends == [((1, 2), [1001, 1001])]

@@ -1,11 +1,13 @@
 """Joins the events of a streamed answer into few, with each text in one piece."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import orjson
 
-from gateway.errors import GatewayError
+from gateway.errors import BadUpstream, GatewayError
+from gateway.exchange.streaming.event_stream import EventStream
 from gateway.exchange.streaming.framing import SEPARATOR, ServerSentEvents, texts_of
 from gateway.text.answers import AnswerText, Channel
 from gateway.wires.base import Body, EventFormat
@@ -16,6 +18,8 @@ def events_of(data: bytes) -> list[Body]:
     if data.lstrip()[:1] == b"{":
         return []
     try:
+        if data[:1] == b"\0":
+            return _framed(data)
         if data[:1] == SEPARATOR:
             events: Any = [orjson.loads(text) for text in texts_of(data)]
         else:
@@ -23,6 +27,14 @@ def events_of(data: bytes) -> list[Body]:
     except (orjson.JSONDecodeError, GatewayError):
         return []
     return events if isinstance(events, list) and all(isinstance(event, dict) for event in events) else []
+
+
+def _framed(data: bytes) -> list[Body]:
+    """Reads an event stream of AWS, of which the end may be missing."""
+    for chunked in (False, True):
+        with suppress(BadUpstream):
+            return [orjson.loads(event.data) for event in EventStream(chunked=chunked).feed(data) if event.data]
+    return []
 
 
 def _server_sent(data: bytes) -> Iterator[Any]:

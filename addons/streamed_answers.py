@@ -12,11 +12,11 @@ from mitmproxy import http
 from gateway.auth.credentials import scrub_secrets
 from gateway.exchange.messages import AnswerEnd
 from gateway.exchange.streaming import AnswerStream
+from gateway.exchange.streaming.framing import MEDIA_TYPES
 from gateway.wires.base import Framing
 
 # Bytes of an answer that operators see.
 _SHOWN = 1024 * 1024
-_MEDIA_TYPES = {"sse": "text/event-stream", "json-array": "application/json", "json-seq": "application/json-seq"}
 
 
 class StreamedAnswer:
@@ -68,7 +68,7 @@ def is_stream(flow: http.HTTPFlow, framing: Framing) -> bool:
     is_plain = response.headers.get("content-encoding", "identity").lower() == "identity"
     # Clients of HTTP/1.0 cannot read chunks.
     can_stream = flow.request.http_version != "HTTP/1.0"
-    return kind == _MEDIA_TYPES[framing] and response.status_code == 200 and is_plain and can_stream
+    return kind == MEDIA_TYPES[framing] and response.status_code == 200 and is_plain and can_stream
 
 
 def prepare_head(response: http.Response, answer: Callable[[bytes], list[bytes]]) -> None:

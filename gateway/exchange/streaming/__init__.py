@@ -1,6 +1,6 @@
 """Restores a streamed answer while it arrives, event by event, in the process that moves the bytes.
 
-framing        divides a body into events and joins them again
+framing        divides a body into events and joins them again; event_stream is that of AWS
 channels       the texts that grow by pieces, each guarded and restored on its own
 answer_stream  the answer as a whole: what arrives in, what the client gets out
 

@@ -11,7 +11,8 @@ from gateway.errors import BadUpstream, GatewayError
 from gateway.exchange.answer_guard import CONTENT_FILTERED, Withheld
 from gateway.exchange.messages import AnswerEnd, StreamPlan, known_tokens
 from gateway.exchange.streaming.channels import Channel
-from gateway.exchange.streaming.framing import Event, reader
+from gateway.exchange.streaming.events import Event
+from gateway.exchange.streaming.framing import reader
 from gateway.http.strict_json import dump
 from gateway.http.upstream_failures import Fault
 from gateway.placeholders.json_text import is_document

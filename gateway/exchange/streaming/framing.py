@@ -1,14 +1,25 @@
 """Divides a streamed body into events.
 
-These are server-sent events (WHATWG HTML, section 9.2), the items of a JSON array, or JSON text sequences (RFC 7464).
+These are server-sent events (WHATWG HTML, section 9.2), the items of a JSON array, JSON text sequences (RFC 7464), or
+the frames of AWS's event streams (`event_stream.py`).
 """
 
 import re
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from functools import partial
 
 from gateway.errors import BadUpstream
+from gateway.exchange.streaming.event_stream import EventStream
+from gateway.exchange.streaming.events import Event
 from gateway.wires.base import Framing
+
+MEDIA_TYPES: dict[Framing, str] = {
+    "sse": "text/event-stream",
+    "json-array": "application/json",
+    "json-seq": "application/json-seq",
+    "eventstream": "application/vnd.amazon.eventstream",
+    "eventstream-chunks": "application/vnd.amazon.eventstream",
+}
 
 # Two line ends in a row. Each is atomic: CR LF is one.
 _BLANK_LINE = re.compile(rb"(?>\r\n|\r|\n)(?>\r\n|\r|\n)")
@@ -19,14 +30,6 @@ SEPARATOR = b"\x1e"
 # With a line end alone, a message with line ends inside would be divided.
 _END_OF_TEXT = b"\n\x1e"
 _IN_STRING = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
-
-
-class Event(NamedTuple):
-    """One event. `data` is empty for comments and other lines that no client reads as a message."""
-
-    raw: bytes
-    data: bytes = b""
-    name: bytes = b""
 
 
 class ServerSentEvents:
@@ -178,11 +181,13 @@ def texts_of(sequence: bytes) -> list[bytes]:
     return [text.removesuffix(b"\n") for text in sequence.split(SEPARATOR) if text]
 
 
-type Reader = ServerSentEvents | JsonArray | JsonSequence
+type Reader = ServerSentEvents | JsonArray | JsonSequence | EventStream
 _READERS: dict[Framing, Callable[[], Reader]] = {
     "sse": ServerSentEvents,
     "json-array": JsonArray,
     "json-seq": JsonSequence,
+    "eventstream": EventStream,
+    "eventstream-chunks": partial(EventStream, chunked=True),
 }
 
 

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.errors import BadUpstream
-from gateway.exchange.streaming.framing import Event, JsonArray, reader, sequence_of, texts_of
+from gateway.exchange.streaming.events import Event
+from gateway.exchange.streaming.framing import JsonArray, reader, sequence_of, texts_of
 
 ITEMS: list[dict[str, Any]] = [
     {"text": 'a "quoted" [bracket] {brace} \\', "n": [1, {"deep": ["]", "}"]}]},

@@ -20,8 +20,8 @@ from addons.mitm_errors import answer_with
 from gateway.errors import GatewayError, InternalError, Unavailable
 from gateway.exchange.messages import Gateway
 from gateway.ids import new_request_id
+from gateway.models import Family
 from gateway.receipts.drafts import outcome_of
-from gateway.wires.error_shapes import ErrorShape
 
 if TYPE_CHECKING:
     # It loads all of mitmproxy, which `ca` does not need.
@@ -43,7 +43,7 @@ def disarm(flow: http.HTTPFlow) -> None:
     flow.request.data.authority = b""
 
 
-def refuse(flow: http.HTTPFlow, error: GatewayError, request_id: str, family: ErrorShape = "openai") -> None:
+def refuse(flow: http.HTTPFlow, error: GatewayError, request_id: str, family: Family = "openai") -> None:
     """Answers the client with `error` and removes body and destination from the request."""
     disarm(flow)
     flow.request.content = b""

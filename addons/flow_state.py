@@ -17,9 +17,9 @@ from gateway.config.listener_addresses import in_url
 from gateway.errors import GatewayError
 from gateway.exchange.messages import Call, ForwardedRequest, Listener
 from gateway.http.upstream_failures import Fault
-from gateway.models import Caller, ReceiptRef
+from gateway.models import Caller, Family, ReceiptRef
 from gateway.wires.base import Wire
-from gateway.wires.error_shapes import ErrorShape, error_shape_of
+from gateway.wires.error_shapes import error_shape_of
 
 
 @dataclass(slots=True)
@@ -111,7 +111,7 @@ class FlowState:
         return self.forwarded.receipt if self.forwarded is not None else self.receipt
 
     @property
-    def family(self) -> ErrorShape:
+    def family(self) -> Family:
         """The API whose errors the client understands."""
         return self.wire.family if self.wire else error_shape_of(self.headers.fields)
 

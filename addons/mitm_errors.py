@@ -13,18 +13,19 @@ from gateway.http.security_headers import SECURITY_HEADERS
 from gateway.http.strict_json import dump
 from gateway.http.upstream_failures import Fault
 from gateway.ids import new_request_id
+from gateway.models import Family
 from gateway.wires.base import Wires
-from gateway.wires.error_shapes import ErrorShape, error_shape_of, shaped, shaped_headers
+from gateway.wires.error_shapes import error_shape_of, shaped, shaped_headers
 
 # mitmproxy's messages for connections that `addons/connection_addresses.py` refuses or another proxy does not open
 # (`addons/patches/outbound_tunnel.py`): the kind of a fault.
 CONNECTION_REFUSED = {f"{start}{fault.kind}": fault for fault in Fault for start in ("", "Connection killed: ")}
 
 _wires = cache(Wires.discover)
-_answer: ContextVar[tuple[str, GatewayError | None, ErrorShape] | None] = ContextVar("_answer", default=None)
+_answer: ContextVar[tuple[str, GatewayError | None, Family] | None] = ContextVar("_answer", default=None)
 
 
-def answer_for(request_id: str, error: GatewayError | None = None, family: ErrorShape = "openai") -> None:
+def answer_for(request_id: str, error: GatewayError | None = None, family: Family = "openai") -> None:
     """Uses this request id, and this error if given, for the next error page of the current task.
 
     The client, made for the API `family`, finds the receipt under the id. Without `error`, the status of the page
@@ -33,7 +34,7 @@ def answer_for(request_id: str, error: GatewayError | None = None, family: Error
     _answer.set((request_id, error, family))
 
 
-def family_of_head(lines: Sequence[bytes | bytearray]) -> ErrorShape:
+def family_of_head(lines: Sequence[bytes | bytearray]) -> Family:
     """Returns the API whose errors the client understands. The lines of a request's head may break every rule."""
     method, target = (*(lines[0] if lines else b"").decode("latin-1").split(" "), "", "")[:2]
     wire = _wires().serving(method, target.partition("?")[0])
@@ -57,7 +58,7 @@ def _error_for(status: int) -> GatewayError:
             return InternalError("The gateway failed to handle this request.")
 
 
-def error_response(status_code: int, message: str = "", family: ErrorShape = "openai") -> bytes:
+def error_response(status_code: int, message: str = "", family: Family = "openai") -> bytes:
     """Returns an error response as bytes. Drops `message`, which may quote the request.
 
     `family` is the API of a client whose request no hook has seen.
@@ -68,7 +69,7 @@ def error_response(status_code: int, message: str = "", family: ErrorShape = "op
     return error_page(known or _error_for(status_code), request_id, family)
 
 
-def answer_with(error: GatewayError, request_id: str, method: str, family: ErrorShape = "openai") -> http.Response:
+def answer_with(error: GatewayError, request_id: str, method: str, family: Family = "openai") -> http.Response:
     """Returns the response for an error, as clients of the API `family` expect it."""
     headers = {"content-type": "application/json", **SECURITY_HEADERS, **shaped_headers(error, request_id, family)}
     status, body = shaped(error, request_id, family)
@@ -79,7 +80,7 @@ def answer_with(error: GatewayError, request_id: str, method: str, family: Error
     return response
 
 
-def error_page(error: GatewayError, request_id: str, family: ErrorShape) -> bytes:
+def error_page(error: GatewayError, request_id: str, family: Family) -> bytes:
     """Returns the response to an error as bytes. It ends the connection."""
     response = answer_with(error, request_id, "", family)
     response.headers.insert(1, "connection", "close")

@@ -25,7 +25,7 @@ from addons.mitm_errors import error_page
 from gateway.config.settings import Settings
 from gateway.errors import GatewayError, LateRequest, TooManyRequests, Unavailable
 from gateway.ids import new_request_id
-from gateway.wires.error_shapes import ErrorShape
+from gateway.models import Family
 from gateway.workers.memory import trim_soon
 
 CHECKED_WITH = "12.2.3"
@@ -68,7 +68,7 @@ class ClientState:
     phase: Phase = Phase.IDLE
     since: float = field(default_factory=monotonic)
     request: http.Request | None = None
-    family: ErrorShape = "openai"
+    family: Family = "openai"
     body_limit: int | None = None
     owner: str = ""
     body_bytes: int = 0

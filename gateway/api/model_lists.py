@@ -48,7 +48,7 @@ async def listed(request: Request, family: Family) -> Response:
     surfaces: SurfaceRegistry = request.app.state.container.surfaces
     models = [_shaped(model, family) for model in await surfaces.models("gemini" if family == "gemini" else None)]
     match family:
-        case "openai":
+        case "openai" | "bedrock":
             return _json({"object": "list", "data": models})
         case "anthropic":
             ends = {"first_id": models[0]["id"], "last_id": models[-1]["id"]} if models else {}
@@ -66,7 +66,7 @@ def found(request: Request, model: str, family: Family) -> Response:
 def _shaped(model: dict[str, Any], family: Family) -> dict[str, Any]:
     name = model["id"]
     match family:
-        case "openai":
+        case "openai" | "bedrock":
             return model
         case "anthropic":
             created = datetime.fromtimestamp(model["created"], UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -24,7 +24,12 @@ _SCRIPT = re.compile(r"<script>([^<]*)</script>")
 PROVIDER = "x-svc-provider"
 """Member of an operation that the API of a provider defines: whose."""
 
-_APIS: dict[Family, str] = {"openai": "OpenAI", "anthropic": "Anthropic", "gemini": "Gemini"}
+_APIS: dict[Family, str] = {
+    "openai": "OpenAI",
+    "anthropic": "Anthropic",
+    "gemini": "Gemini",
+    "bedrock": "Amazon Bedrock",
+}
 _ANY_KEY: list[dict[str, list[str]]] = [{"bearer": []}, {"key": []}]
 _KEYS = {
     "bearer": {

@@ -125,7 +125,8 @@ class Admission:
         path = call.path.partition("?")[0]
         caller = self._callers.authenticate(call.fields, call.path)
         check_scope(caller, Scope.CHAT)
-        if call.method != "GET":
+        if call.method != "GET" and wire.family != "bedrock":
+            # AWS's SDKs declare nothing for `invoke`, or any bytes.
             check_media_type(_header(call, b"content-type"))
         source, body = self._parse(call)
         destination = self.destination_for(wire, body, call.path, call.fields, caller)

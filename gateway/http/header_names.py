@@ -13,7 +13,7 @@ def _names(listed: str) -> frozenset[bytes]:
     return frozenset(map(str.encode, listed.split()))
 
 
-class Family(NamedTuple):
+class HostFamily(NamedTuple):
     """The headers that some hosts require of clients that have signed in. `hosts` are patterns."""
 
     hosts: tuple[str, ...]
@@ -22,7 +22,7 @@ class Family(NamedTuple):
 
 
 FAMILIES = tuple(
-    Family(tuple(each["hosts"]), _names(each["names"]), _names(each["tokens"]))
+    HostFamily(tuple(each["hosts"]), _names(each["names"]), _names(each["tokens"]))
     for each in _WORDS.pop("families").values()
 )
 _LISTS = {kind: _names(listed) for kind, listed in _WORDS.items()}

@@ -126,6 +126,9 @@ class UpstreamSurface(Surface):
         return self._listed
 
     async def _list(self) -> tuple[str, ...]:
+        if self.family == "bedrock":
+            # The hosts that serve models list none.
+            return ()
         headers = [field for field in (self.credential,) if field is not None]
         if self.family == "anthropic":
             headers.append((b"anthropic-version", b"2023-06-01"))

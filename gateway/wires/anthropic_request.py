@@ -56,31 +56,29 @@ _TEXT_SOURCES = frozenset({"text", "content"})
 class SignedText:
     """The text of a thinking block with a signature, which is either left as it is or left out with its block.
 
-    Placeholders in it are covered: they are the provider's own words, and hiding them would change the block.
+    It is `holder[key]`. Placeholders in it are covered: they are the provider's own words, and hiding them would change
+    the block. `empty` is what is left of a content without other blocks, which the API refuses.
     """
 
-    __slots__ = ("_content", "container", "key", "place", "starts", "texts")
+    __slots__ = ("_block", "_content", "_empty", "container", "key", "place", "starts", "texts")
 
-    def __init__(self, content: list[Any], block: Body) -> None:
-        text = block["thinking"]
+    def __init__(self, content: list[Any], block: Body, holder: Body, key: str, empty: Body) -> None:
+        text = holder[key]
         self.place = Place.MESSAGE
         self.starts: Sequence[int] | None = None
         self._content = content
-        self.container = block
-        self.key = "thinking"
+        self._block, self._empty = block, empty
+        self.container, self.key = holder, key
         self.texts: Sequence[str] = (cover(text, [(hit.start, hit.end) for hit in looks_like_placeholder(text)]),)
 
     def apply(self, spans: Sequence[Spans], replace: Replace) -> None:
         if all(span.recognizer == NAME_MODEL for span in spans[0]):
             return
-        self._content[:] = [block for block in self._content if block is not self.container]
-        if not self._content:
-            # The API refuses a message without content.
-            self._content.append({"type": "text", "text": "…"})
+        self._content[:] = [block for block in self._content if block is not self._block] or [self._empty]
 
     def protected(self) -> Sequence[str]:
-        is_sent = any(block is self.container for block in self._content)
-        return (self.container["thinking"],) if is_sent else ()
+        is_sent = any(block is self._block for block in self._content)
+        return (self.container[self.key],) if is_sent else ()
 
 
 class RequestReader(FieldReader):
@@ -158,7 +156,7 @@ class RequestReader(FieldReader):
         if is_thought and is_opaque(block.get("signature")) and isinstance(block.get("thinking"), str):
             own = frozenset({"thinking"})
             if block["thinking"]:
-                yield SignedText(content, block)
+                yield SignedText(content, block, block, "thinking", {"type": "text", "text": "…"})
         elif kind in {"tool_result", "mcp_tool_result"}:
             own = frozenset({"content"})
             yield from self.content(block, "content", f"{where}.content", is_result=True)

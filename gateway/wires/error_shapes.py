@@ -1,15 +1,12 @@
 """Gives errors the status and body that clients of each API parse and show."""
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Any
 
 from gateway.detection.data_files import read_toml
 from gateway.errors import GatewayError
 from gateway.http.types import Field
 from gateway.models import Family
-
-type ErrorShape = Family | Literal["bedrock"]
-"""The API whose clients read an error."""
 
 # Headers by which a call to an unknown path shows the API that the client was made for.
 _MARKS: dict[bytes, Family] = {
@@ -28,7 +25,7 @@ def family_of(fields: Iterable[Field]) -> Family:
     return next((_MARKS[name.lower()] for name, _ in fields if name.lower() in _MARKS), "openai")
 
 
-def error_shape_of(fields: Iterable[Field]) -> ErrorShape:
+def error_shape_of(fields: Iterable[Field]) -> Family:
     """Returns the API whose errors the client of a call without a wire understands, by its header fields."""
     given = {name.lower(): value for name, value in fields}
     if _AWS_MARKS & given.keys() or given.get(b"host", b"").lower().startswith(_BEDROCK_HOST):
@@ -48,7 +45,7 @@ def code_in(body: Any) -> object:
     return None
 
 
-def shaped(error: GatewayError, request_id: str, family: ErrorShape) -> tuple[int, dict[str, Any]]:
+def shaped(error: GatewayError, request_id: str, family: Family) -> tuple[int, dict[str, Any]]:
     """Returns the status and the body of an error.
 
     To clients of Anthropic's API, 404 says that the model does not exist, so no other error has it.
@@ -59,33 +56,38 @@ def shaped(error: GatewayError, request_id: str, family: ErrorShape) -> tuple[in
     return error.status, error_body(error, request_id, family)
 
 
-def error_body(error: GatewayError, request_id: str, family: ErrorShape) -> dict[str, Any]:
+def error_body(error: GatewayError, request_id: str, family: Family) -> dict[str, Any]:
     """Returns an error as the API describes it, with the gateway's code and the field where its SDKs show them."""
     param = {"param": error.param} if error.param else {}
     match family:
         case "anthropic":
-            kind = _KINDS["anthropic_codes"].get(error.code) or _kind(error, family)
+            kind = _KINDS["anthropic_codes"].get(error.code) or error_type(error, family)
             shown = {"type": kind, "message": error.message, "details": {"error_code": error.code, **param}}
             return {"type": "error", "error": shown, "request_id": request_id}
         case "gemini":
             reason, metadata = error.code.upper(), {"code": error.code, "request_id": request_id, **param}
             info = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": reason, "metadata": metadata}
-            shown = {"code": error.status, "message": error.message, "status": _kind(error, family), "details": [info]}
+            shown = {
+                "code": error.status,
+                "message": error.message,
+                "status": error_type(error, family),
+                "details": [info],
+            }
             return {"error": shown}
         case "bedrock":
             return {"message": error.message, "code": error.code, "request_id": request_id}
     return error.body(request_id)
 
 
-def _kind(error: GatewayError, family: ErrorShape) -> str:
+def error_type(error: GatewayError, family: Family) -> str:
     """Returns the word of an API for the status of an error."""
     kinds: dict[str, str] = _KINDS[family]
     return kinds.get(str(error.status), kinds["below_500" if error.status < 500 else "others"])
 
 
-def shaped_headers(error: GatewayError, request_id: str, family: ErrorShape) -> dict[str, str]:
+def shaped_headers(error: GatewayError, request_id: str, family: Family) -> dict[str, str]:
     """Returns the header fields of an error. AWS's SDKs show an error only with the name that they expect."""
     fields = error.headers(request_id)
     if family == "bedrock":
-        fields["x-amzn-errortype"] = _kind(error, family)
+        fields["x-amzn-errortype"] = error_type(error, family)
     return fields

@@ -13,12 +13,12 @@ _BEYOND_JSON = re.compile(
     re.IGNORECASE,
 )
 BEYOND_JSON = "Files, audio, images, batches and realtime sessions cannot be protected, and nothing was sent"
-_API_BASES = ("/v1/", "/v1beta/", "/openai/")
+_API_BASES = ("/v1/", "/v1beta/", "/openai/", "/model/")
 GATEWAYS_PORT = (
     "Calls of models' APIs with a base URL belong to the gateway's own port (`gateway_port`, 8000 by default), such as"
     " http://127.0.0.1:8000/v1; nothing was sent."
 )
-# Model calls of Amazon Bedrock. AWS's SDKs encode `:` and `/` in the id or ARN of a model.
+# Calls of Amazon Bedrock to a model. AWS's SDKs encode `:` and `/` in the id or ARN of a model.
 _BEDROCK = re.compile(
     r"/model/(?:[\w.:-]|%3A|%2F)+/(?:converse|converse-stream|count-tokens|invoke|invoke-with-response-stream)",
     re.ASCII | re.IGNORECASE,
@@ -38,7 +38,8 @@ def unknown_path(path: str) -> NotFound:
     return NotFound(
         f"{problem} Supported provider calls: GET /v1/models, POST "
         "/v1/chat/completions and, for models of upstreams, /v1/completions, /v1/responses, /v1/embeddings, "
-        "/v1/moderations, /v1/messages and /v1beta/models/{model}:generateContent; GET /docs lists the gateway's own."
+        "/v1/moderations, /v1/messages, /v1beta/models/{model}:generateContent and /model/{model}/converse; GET /docs "
+        "lists the gateway's own."
     )
 
 

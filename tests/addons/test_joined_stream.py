@@ -8,6 +8,7 @@ import pytest
 from addons.joined_stream import events_of, joined
 from gateway.wires.base import Wires
 from tests.gateway.wires.replays import sse
+from tests.gateway.wires.test_bedrock_streams import chunked, delta, framed, stop
 
 WIRES = Wires.discover()
 SAID = "Dear [PERSON_7KQ2M], it is done."
@@ -125,3 +126,12 @@ def test_two_calls_in_one_place_stay_two() -> None:
 )
 def test_other_bodies_have_no_events(data: bytes) -> None:
     assert events_of(data) == []
+
+
+def test_event_streams_of_bedrock() -> None:
+    said = [delta(0, text=piece) for piece in pieces(SAID)]
+    for wire, data in (("bedrock-converse", framed([*said, stop(0)])), ("bedrock-invoke", chunked([*said, stop(0)]))):
+        first, *others = shown(wire, data + b"\0")
+        assert first["contentBlockDelta"]["delta"] == {"text": SAID}
+        assert [next(iter(each)) for each in others] == ["contentBlockStop"]
+    assert events_of(framed([stop(0)])[:-1] + b"x") == []

@@ -27,6 +27,8 @@ class Recorded:
     body: bytes
     left: threading.Event = field(default_factory=threading.Event)
     """Set when the peer has closed the connection, or has got the whole answer."""
+    raw_path: str = ""
+    """The path as it was written."""
 
     @property
     def json(self) -> Any:
@@ -128,6 +130,7 @@ class Upstream:
                 break
         headers = [(name.decode(), value.decode("latin-1")) for name, value in scope["headers"]]
         request = Recorded(scope["method"], scope["path"], scope["query_string"].decode(), headers, body)
+        request.raw_path = scope["raw_path"].decode()
         self.recorded.append(request)
         reply = self.answer(request)
         fields = [(k.encode(), v.encode()) for k, v in reply.headers.items()]

@@ -18,7 +18,7 @@ import orjson
 from gateway.errors import BadUpstream
 from gateway.exchange.streaming.events import Event
 
-# What AWS allows in a frame and in its headers.
+# The limits of AWS for a frame and for its headers.
 _LONGEST, _LONGEST_HEADERS = 16 * 1024 * 1024, 128 * 1024
 _PRELUDE = struct.Struct(">III")
 _AROUND = _PRELUDE.size + 4

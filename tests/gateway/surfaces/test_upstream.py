@@ -301,6 +301,13 @@ async def test_lists_the_models_that_it_serves(
     assert KEY in request.values(credential)[0]
 
 
+async def test_bedrock_is_not_asked_for_a_list_and_gets_a_bearer() -> None:
+    async with connected(reply(b"{}"), wire="bedrock") as (server, acme):
+        assert await acme.listed() == ()
+        assert acme.credential == (b"authorization", f"Bearer {KEY}".encode())
+    assert not server.requests
+
+
 async def test_an_upstream_without_a_list_lists_nothing() -> None:
     async with connected(reply(b"not found", status="404 Not Found")) as (_, acme):
         assert await acme.listed() == ()

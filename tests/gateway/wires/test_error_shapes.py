@@ -27,7 +27,7 @@ from gateway.errors import (
     UpstreamTimeout,
 )
 from gateway.models import Family
-from gateway.wires.error_shapes import ErrorShape, code_in, error_shape_of, family_of, shaped, shaped_headers
+from gateway.wires.error_shapes import code_in, error_shape_of, family_of, shaped, shaped_headers
 from tests.lazy import Lazy
 from tests.tables import table
 
@@ -143,7 +143,7 @@ def test_the_api_of_a_client_shows_in_its_headers(fields: dict[str, str], family
 
 
 @pytest.mark.parametrize(("fields", "shape"), CASES["shapes"])
-def test_clients_of_bedrock_show_in_host_and_headers(fields: dict[str, str], shape: ErrorShape) -> None:
+def test_clients_of_bedrock_show_in_host_and_headers(fields: dict[str, str], shape: Family) -> None:
     assert error_shape_of(encoded(fields)) == shape
 
 

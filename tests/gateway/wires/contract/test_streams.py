@@ -11,6 +11,8 @@ from gateway.exchange.streaming.framing import sequence_of
 from gateway.policy.document import GuardDocument
 from gateway.wires.anthropic_messages import WIRE as ANTHROPIC
 from gateway.wires.base import Wire
+from gateway.wires.bedrock_converse import WIRE as CONVERSE
+from gateway.wires.bedrock_invoke import WIRE as INVOKE
 from gateway.wires.code_assist import WIRE as CODE_ASSIST
 from gateway.wires.completions import WIRE as COMPLETIONS
 from gateway.wires.gemini import WIRE as GEMINI
@@ -18,6 +20,7 @@ from gateway.wires.responses import WIRE as RESPONSES
 from gateway.wires.vertex_anthropic import WIRE as VERTEX_ANTHROPIC
 from tests.chunkings import ALL, CHUNKINGS
 from tests.gateway.wires import test_anthropic_streams as anthropic
+from tests.gateway.wires import test_bedrock_streams as bedrock
 from tests.gateway.wires import test_code_assist as code_assist
 from tests.gateway.wires import test_completions as completions
 from tests.gateway.wires import test_gemini_streams as gemini
@@ -51,6 +54,16 @@ STREAMS: dict[str, tuple[Wire, Callable[[int], bytes], dict[str, Any]]] = {
         GEMINI,
         lambda size: gemini.framed(gemini.answer(size), "json-array"),
         {"guard": GuardDocument(), "framing": "json-array"},
+    ),
+    "converse": (
+        CONVERSE,
+        lambda size: bedrock.framed(bedrock.answer(size)),
+        {"guard": GuardDocument(), "framing": "eventstream"},
+    ),
+    "invoke": (
+        INVOKE,
+        lambda size: bedrock.chunked(anthropic.answer(size)),
+        {"guard": GuardDocument(), "framing": "eventstream-chunks"},
     ),
 }
 

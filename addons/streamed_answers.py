@@ -10,10 +10,11 @@ from time import perf_counter
 from mitmproxy import http
 
 from gateway.auth.credentials import scrub_secrets
-from gateway.exchange.messages import AnswerEnd
+from gateway.exchange.messages import AnswerEnd, StreamPlan
 from gateway.exchange.streaming import AnswerStream
 from gateway.exchange.streaming.framing import MEDIA_TYPES
-from gateway.wires.base import Framing
+from gateway.exchange.streaming.result_lines import ResultLines
+from gateway.wires.base import Framing, Wire
 
 # Bytes of an answer that operators see.
 _SHOWN = 1024 * 1024
@@ -26,7 +27,7 @@ class StreamedAnswer:
     `secrets` are scrubbed. `keeps` tells whether the upstream's bytes are kept for operators.
     """
 
-    def __init__(self, stream: AnswerStream, secrets: frozenset[bytes], *, keeps: bool) -> None:
+    def __init__(self, stream: AnswerStream | ResultLines, secrets: frozenset[bytes], *, keeps: bool) -> None:
         self._stream = stream
         self._secrets = secrets
         self._keeps = keeps
@@ -60,6 +61,11 @@ class StreamedAnswer:
         return self._stream.result(status)
 
 
+def restorer(wire: Wire, plan: StreamPlan, limit: int) -> AnswerStream | ResultLines:
+    """Returns what restores a streamed answer of at most `limit` bytes, or results whose lines have at most so many."""
+    return ResultLines(wire, plan, limit=limit) if plan.framing == "jsonl" else AnswerStream(wire, plan, limit=limit)
+
+
 def is_stream(flow: http.HTTPFlow, framing: Framing) -> bool:
     """Tells whether a response is the stream that was asked for, in a form that can be restored on the fly."""
     response = flow.response
@@ -68,7 +74,8 @@ def is_stream(flow: http.HTTPFlow, framing: Framing) -> bool:
     is_plain = response.headers.get("content-encoding", "identity").lower() == "identity"
     # Clients of HTTP/1.0 cannot read chunks.
     can_stream = flow.request.http_version != "HTTP/1.0"
-    return kind == MEDIA_TYPES[framing] and response.status_code == 200 and is_plain and can_stream
+    is_kind = framing == "jsonl" or kind == MEDIA_TYPES[framing]
+    return is_kind and response.status_code == 200 and is_plain and can_stream
 
 
 def prepare_head(response: http.Response, answer: Callable[[bytes], list[bytes]]) -> None:

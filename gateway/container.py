@@ -23,6 +23,7 @@ from gateway.detection import builtin_detector
 from gateway.errors import NotFound, Unavailable
 from gateway.exchange.admit import Admission
 from gateway.exchange.answer import Answers
+from gateway.exchange.batches import Batches
 from gateway.exchange.chat import ChatHandler
 from gateway.exchange.earlier_answers import EarlierAnswers
 from gateway.exchange.operations import Operations
@@ -115,9 +116,16 @@ class Container:
         self._earlier = EarlierAnswers()
         self.recent_findings = RecentFindings()
         self.sockets = SocketConversations()
+        self.batches = Batches(self.vault, key)
         self._patterns = Protector(patterns, hash_key=hash_key)
         self.answers = Answers(
-            self._patterns, self.engines.types, self.workers, self.records, self._earlier, self.sockets
+            self._patterns,
+            self.engines.types,
+            self.workers,
+            self.records,
+            self._earlier,
+            self.sockets,
+            self.batches,
         )
         self.edits = OperatorEdits(self.protector, self.workers, self.records)
         self._background: set[asyncio.Task[None]] = set()
@@ -142,11 +150,14 @@ class Container:
             corrections=self.corrections,
             recent=self.recent_findings,
             sockets=self.sockets,
+            batches=self.batches,
             installation_key=self._key,
             default_policy=settings.default_policy,
             local_available=surfaces.local_available,
         )
-        self.admission = Admission(settings, self.callers, self.wires, surfaces, self._earlier, self.sockets)
+        self.admission = Admission(
+            settings, self.callers, self.wires, surfaces, self._earlier, self.sockets, self.batches
+        )
         longest = settings.session_max_ttl_seconds
         bounds = SessionDocument(
             default_ttl_seconds=settings.session_ttl_seconds or longest,

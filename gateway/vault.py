@@ -20,8 +20,8 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from hmac import compare_digest
@@ -54,7 +54,8 @@ _PURGE_CHUNK = 500
 class OpenSession:
     """A snapshot of a session whose token was presented. `rows` counts its sealed rows.
 
-    `urls` are the protected forms of URLs in its source texts. `row` is set for a new session, which `remember` stores.
+    `urls` are the protected forms of URLs in its source texts, `about` what else its owner keeps with it. `row` is set
+    for a new session, which `remember` stores.
     """
 
     grant: SessionGrant
@@ -64,6 +65,7 @@ class OpenSession:
     owner: str
     rows: int = 0
     row: SessionRow | None = None
+    about: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {len(self.known)} values>"
@@ -77,11 +79,21 @@ class Vault:
         self._clock = SteadyClock(clock)
         self._clock.now(store.read_now(lambda stored: stored.sessions.latest_time()))
 
-    def begin(self, caller: Caller, ttl_seconds: int, *, max_values: int = 10_000) -> OpenSession:
-        """Begins an empty session, which `remember` stores. Its token exists only in the grant."""
+    def begin(
+        self,
+        caller: Caller,
+        ttl_seconds: int,
+        *,
+        max_values: int = 10_000,
+        credentials: tuple[str, str] | None = None,
+    ) -> OpenSession:
+        """Begins an empty session, which `remember` stores. Its token exists only in the grant.
+
+        `credentials` are an id and a token that only the caller's requests lead to; without them, both are random.
+        """
         if ttl_seconds < 1 or max_values < 1:
             raise ValueError("ttl_seconds and max_values must be at least 1")
-        session_id, token = "vs_" + token_hex(16), "vst_" + token_urlsafe(32)
+        session_id, token = credentials or ("vs_" + token_hex(16), "vst_" + token_urlsafe(32))
         expires_at = datetime.fromtimestamp(int(self._clock.now()) + ttl_seconds, UTC)
         row = SessionRow(session_id, _digest(token), caller.key_id, expires_at.timestamp(), max_values)
         grant = SessionGrant(session_id, token, expires_at)
@@ -110,12 +122,21 @@ class Vault:
             raise _expired()
         grant = SessionGrant(asked, session_token, datetime.fromtimestamp(row.expires_at, UTC))
         seal = _Seal(grant, caller.key_id)
-        known, urls = seal.open(sealed)
-        return OpenSession(
-            grant, _derive(session_token, asked, b"placeholders"), known, urls, caller.key_id, len(sealed)
-        )
+        known, urls, about = seal.open(sealed)
+        key = _derive(session_token, asked, b"placeholders")
+        return OpenSession(grant, key, known, urls, caller.key_id, len(sealed), about=about)
 
-    async def remember(self, session: OpenSession, entries: Sequence[Known], urls: Iterable[str] = ()) -> None:
+    def exists(self, session_id: str) -> bool:
+        """Whether there is a session, or was until a day ago."""
+        return self._store.read_now(lambda stored: stored.sessions.find(session_id)) is not None
+
+    async def remember(
+        self,
+        session: OpenSession,
+        entries: Sequence[Known],
+        urls: Iterable[str] = (),
+        about: Mapping[str, str] | None = None,
+    ) -> None:
         """Adds values to a session in one sealed row, durable on return. Stores a new session first.
 
         Raises Conflict when the session is full, or when another value took one of the same placeholders since it was
@@ -123,12 +144,12 @@ class Vault:
         has expired.
         """
         places = sorted(set(urls) - session.urls)
-        size = len(entries) + len(places)
+        size = len(entries) + len(places) + len(about or ())
         if not size and session.row is None:
             return
         session_id = session.grant.session_id
         seal = _Seal(session.grant, session.owner)
-        content = _pack(entries, places)
+        content = _pack(entries, places, about or {})
 
         def write(repositories: Repositories) -> None:
             if session.row is not None:
@@ -140,7 +161,7 @@ class Vault:
             if found.held + size > found.max_values:
                 raise Conflict("The session is full. Start a new one.", param="session")
             if found.rows > session.rows:
-                added, _ = seal.open(repositories.sessions.sealed(session_id, session.rows), session.rows)
+                added, *_ = seal.open(repositories.sessions.sealed(session_id, session.rows), session.rows)
                 _refuse_other_values(entries, added)
             # Only here can no other process take the number of the row.
             repositories.sessions.append(session_id, seal.close(found.rows, content), size)
@@ -260,25 +281,31 @@ class _Seal:
                 raise InternalError("The stored values of this session are damaged. Start a new session.") from None
             yield content
 
-    def open(self, rows: Iterable[SealedRow], first: int = 0) -> tuple[tuple[Known, ...], frozenset[str]]:
-        """Returns the values and URLs in rows; see `contents`."""
+    def open(
+        self, rows: Iterable[SealedRow], first: int = 0
+    ) -> tuple[tuple[Known, ...], frozenset[str], dict[str, str]]:
+        """Returns the values and URLs in rows, and what else is kept with them; see `contents`."""
         known: dict[str, Known] = {}
         urls: set[str] = set()
+        about: dict[str, str] = {}
         for content in self.contents(rows, first):
             opened = json.loads(content.decode("utf-8", "surrogatepass"))
             for entry in opened["known"]:
                 known.setdefault(entry[0], Known(*entry))
             urls.update(opened["urls"])
-        return tuple(known.values()), frozenset(urls)
+            about.update(opened.get("about", {}))
+        return tuple(known.values()), frozenset(urls), about
 
     def _bound_to(self, row: int) -> bytes:
         return b"\x00".join((self._bound, str(row).encode()))
 
 
-def _pack(entries: Sequence[Known], urls: Sequence[str]) -> bytes:
+def _pack(entries: Sequence[Known], urls: Sequence[str], about: Mapping[str, str]) -> bytes:
     """Serializes to JSON, padded so that the size reveals little about a value. Keeps lone surrogates."""
     known = [(entry.placeholder, entry.type, entry.value, entry.raw) for entry in entries]
-    text = json.dumps({"known": known, "urls": urls}, separators=(",", ":"), ensure_ascii=False)
+    text = json.dumps(
+        {"known": known, "urls": urls, **({"about": about} if about else {})}, separators=(",", ":"), ensure_ascii=False
+    )
     content = text.encode("utf-8", "surrogatepass")
     return content.ljust(-(-len(content) // _PADDING) * _PADDING)
 

@@ -12,6 +12,7 @@ from gateway.corrections.stored import StoredCorrections
 from gateway.detection import Detector
 from gateway.errors import NotFound
 from gateway.exchange.answer import Answers
+from gateway.exchange.batches import Batches
 from gateway.exchange.destination import Destination
 from gateway.exchange.earlier_answers import EarlierAnswers
 from gateway.exchange.protect import Protection
@@ -28,6 +29,7 @@ from gateway.receipt_log.log import ReceiptLog
 from gateway.receipt_log.signing_key import load_signer
 from gateway.store import open_store
 from gateway.surfaces.base import SurfaceRegistry
+from gateway.vault import Vault
 from gateway.wires.base import Wires
 from gateway.workers.thread_pool import Workers
 
@@ -132,7 +134,7 @@ async def test_all_four_protect_a_request_together(added: Path, data_dir: Path) 
     workers = Workers(1, 4, 10)
     protector = Protector(detector, hash_key=b"h" * 32)
     receipts, earlier = ReceiptLog(store, load_signer(data_dir), data_dir), EarlierAnswers()
-    sockets = SocketConversations()
+    sockets, batches = SocketConversations(), Batches(Vault(store), b"k" * 32)
     default = policies.get("default").ref
     records = Records(receipts, ValueDigests(b"k" * 32), lambda: default, engine_version=detector.version)
     protection = Protection(
@@ -146,6 +148,7 @@ async def test_all_four_protect_a_request_together(added: Path, data_dir: Path) 
         corrections=StoredCorrections(store, b"k" * 32),
         recent=RecentFindings(),
         sockets=sockets,
+        batches=batches,
         installation_key=b"k" * 32,
         default_policy="default",
         local_available=surfaces.local_available,
@@ -161,7 +164,7 @@ async def test_all_four_protect_a_request_together(added: Path, data_dir: Path) 
         exchange = Exchange(request_id, wire, anna, destination, body, annotated=True)
         await protection.protect(exchange)
         answer = await surface.complete(body)
-        answers = Answers(protector, detector.types, workers, records, earlier, sockets)
+        answers = Answers(protector, detector.types, workers, records, earlier, sockets, batches)
         closed = await answers.close(exchange, 200, dump(answer))
     finally:
         workers.close()

@@ -121,6 +121,13 @@ class Callers:
         sent = any(given.get(name) for name in PROVIDER_CREDENTIALS)
         return Caller(self._proxy_id(given), Scope.CLIENT, identified=sent, credential=self._credential(given))
 
+    def secret_of(self, caller: Caller, fields: Sequence[Field], path: str) -> bytes:
+        """Derives a secret from the credential of a call: the caller's gateway key, or else the provider's."""
+        given = {name.lower(): value for name, value in fields}
+        sent = [given[name] for name in sorted(PROVIDER_CREDENTIALS) if name in given and not is_signature(given[name])]
+        own = [_gateway_key(given, path).encode("utf-8", "surrogateescape")] if caller.has_key else sent
+        return sha256(self._digest_key + b"batches\n" + b"\n".join(own)).digest()
+
     def own_credentials(self, fields: Sequence[Field]) -> frozenset[bytes]:
         """Returns the headers with the client's own credentials for the upstream, if `X-SVC-Key` has the gateway key.
 

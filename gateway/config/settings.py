@@ -233,6 +233,10 @@ class Settings(BaseSettings):
     session_max_values: int = Field(100_000, ge=1, le=100_000)
     """Values that one vault session may hold. A policy's `max_values` applies if smaller."""
 
+    batch_retention_hours: int = Field(48, ge=0, le=720)
+    """Hours for which the values of a batch are kept, sealed, until its results are fetched
+    ([batches](wires.md#batches)). 0: batches are refused."""
+
     api_key: HeaderSecret | None = None
     """An API key with operator scope, accepted in addition to those in the database."""
     installation_key: Secret | None = None

@@ -6,6 +6,9 @@ state           the state of one request, from its admission to its outcome
 protect         hides what is private and writes the receipt
 answer          guards and restores the answer and records the outcome; `streaming` restores those that arrive by events
 answer_guard    the guard that both use
+batches         calls on batches, and their values until the results are fetched
+batch_access    the facts about such a call
+batch_lines     protects the requests of a batch one after the other
 chat            serves the chat requests that mitmproxy does not forward
 records         receipts and outcomes
 destination     where a call goes, and what of its head may go with it

@@ -4,6 +4,7 @@ The destination is a configured upstream, the host that a proxy client chose, or
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 from gateway.auth.callers import Callers
 from gateway.auth.credentials import PROVIDER_CREDENTIALS, refuse_repeated
@@ -12,6 +13,8 @@ from gateway.auth.query_key import take_keys
 from gateway.auth.signatures import refuse_signed
 from gateway.config.settings import CONFIGURED_UPSTREAM, Settings
 from gateway.errors import BadRequest, NotFound, Unavailable, UnsupportedMedia, UpgradeRefused
+from gateway.exchange.batch_access import BatchAccess
+from gateway.exchange.batches import Batches
 from gateway.exchange.destination import Destination
 from gateway.exchange.earlier_answers import EarlierAnswers
 from gateway.exchange.header_policy import forwardable
@@ -26,6 +29,7 @@ from gateway.models import Caller, Scope
 from gateway.surfaces.base import SurfaceRegistry
 from gateway.surfaces.upstream import UpstreamSurface
 from gateway.wires.base import Body, Wire, Wires
+from gateway.wires.batches import BatchWire
 from gateway.wires.other_json import OTHER_JSON
 from gateway.wires.responses import CREATE, takes_sockets
 from gateway.wires.responses import WIRE as RESPONSES
@@ -47,6 +51,7 @@ class Admission:
         surfaces: SurfaceRegistry,
         earlier: EarlierAnswers,
         sockets: SocketConversations,
+        batches: Batches,
     ) -> None:
         self._settings = settings
         self._callers = callers
@@ -54,6 +59,7 @@ class Admission:
         self._surfaces = surfaces
         self._earlier = earlier
         self._sockets = sockets
+        self._batches = batches
         self._forward = frozenset(name.encode() for name in settings.forward_headers)
 
     def check_head(self, call: Call) -> Caller | None:
@@ -125,11 +131,14 @@ class Admission:
         path = call.path.partition("?")[0]
         caller = self._callers.authenticate(call.fields, call.path)
         check_scope(caller, Scope.CHAT)
-        if call.method != "GET" and wire.family != "bedrock":
+        if call.method != "GET" and wire.family != "bedrock" and not isinstance(wire, BatchWire):
             # AWS's SDKs declare nothing for `invoke`, or any bytes.
             check_media_type(_header(call, b"content-type"))
-        source, body = self._parse(call)
-        destination = self.destination_for(wire, body, call.path, call.fields, caller)
+        source, body = self._parse(call, wire)
+        access = self._access(call, wire, caller)
+        destination = self.destination_for(wire, body, call.path, call.fields, caller, access)
+        if access is not None:
+            access.shared, access.serve = not destination.credentials, partial(self._served_by, wire)
         if call.connection:
             self._check_provider(call, destination)
         return Exchange(
@@ -144,11 +153,24 @@ class Admission:
             may_stream=wire.streams_by_default or self._settings.streaming,
             annotated=True,
             connection=call.connection,
+            batch=access,
         )
+
+    def _access(self, call: Call, wire: Wire, caller: Caller) -> BatchAccess | None:
+        """Returns what a call on a batch needs besides, if it is one."""
+        called = wire.called(call.method, call.path.partition("?")[0]) if isinstance(wire, BatchWire) else None
+        if called is None:
+            return None
+        secret = self._callers.secret_of(caller, call.fields, call.path)
+        return BatchAccess(called, secret, self._settings.batch_retention_hours, self._settings.session_max_values)
+
+    def _served_by(self, wire: Wire, model: object) -> tuple[str, str]:
+        surface, name = self._surfaces.resolve(model, wire.family)
+        return surface.id, name
 
     def _admit_proxied(self, call: Call, wire: Wire, operation: str) -> Exchange:
         path, _, query = call.path.partition("?")
-        source, body = self._parse(call)
+        source, body = self._parse(call, wire)
         caller = self._callers.authenticate_proxied(call.path, call.fields)
         model = wire.model(body, path)
         destination = Destination(
@@ -164,7 +186,7 @@ class Admission:
         if call.connection:
             self._check_provider(call, destination)
         exchange = Exchange(call.request_id, wire, caller, destination, body, path, operation, source, may_stream=True)
-        exchange.connection = call.connection
+        exchange.connection, exchange.batch = call.connection, self._access(call, wire, caller)
         return exchange
 
     def _admit_other(self, call: Call, path: str) -> Exchange | NativeResponse:
@@ -193,14 +215,16 @@ class Admission:
             raise UnsupportedMedia(message, param="Content-Type") from None
         return self._admit_proxied(call, OTHER_JSON, "other")
 
-    def _parse(self, call: Call) -> tuple[bytes | None, Body]:
+    def _parse(self, call: Call, wire: Wire) -> tuple[bytes | None, Body]:
         """Returns the decoded body of a call, if an operator may edit it, and the parsed one.
 
         That of a call that reads something may be empty.
         """
-        if not call.content and call.method in _READING:
+        if not call.content and (call.method in _READING or isinstance(wire, BatchWire)):
             return None, {}
         source = decode(call.content, _header(call, b"content-encoding"), self._settings.body_limit_bytes)
+        if isinstance(wire, BatchWire):
+            return None, wire.parse(source, _header(call, b"content-type"), call.path.partition("?")[0])
         body = parse_object(source)
         if call.connection and body.get("type") != CREATE:
             message = f"The gateway protects messages of the type `{CREATE}` only; nothing was sent."
@@ -208,7 +232,13 @@ class Admission:
         return source if call.editable and body else None, body
 
     def destination_for(
-        self, wire: Wire, body: Body, path: str, fields: Sequence[Field], caller: Caller
+        self,
+        wire: Wire,
+        body: Body,
+        path: str,
+        fields: Sequence[Field],
+        caller: Caller,
+        access: BatchAccess | None = None,
     ) -> Destination:
         """Returns the configured upstream or the surface for a request to `path`. The latter has no `url`.
 
@@ -222,6 +252,8 @@ class Admission:
         if not body and asked == CONFIGURED_UPSTREAM:
             # A read of an answer by its id, which only the upstream that gave it knows.
             asked = self._earlier.provider(caller, wire.read(body, place).continues) or asked
+        if access is not None and asked == CONFIGURED_UPSTREAM:
+            asked = self._keeper(wire, body, access) or asked
         surface, model = self._surfaces.resolve(asked, wire.family)
         if not isinstance(surface, UpstreamSurface):
             return Destination(model, surface.trust, surface=surface.id, query=query)
@@ -244,6 +276,13 @@ class Admission:
         )
         self._callers.refuse_gateway_key(forwardable(fields, self._forward | destination.required.every))
         return destination
+
+    def _keeper(self, wire: Wire, body: Body, access: BatchAccess) -> str:
+        """Returns the upstream that has the batch or file which a call names, if the gateway remembers it."""
+        assert isinstance(wire, BatchWire)
+        name = access.call.id or wire.source(body)
+        own = [each.id for each in self._surfaces.surfaces if each.family == wire.family]
+        return next((id for id in own if name and self._batches.knows(access, id, name)), "")
 
 
 def _header(call: Call, name: bytes) -> str | None:

@@ -11,12 +11,14 @@ from functools import partial
 from gateway.detection.recognizer import EntityType
 from gateway.errors import BadUpstream, GatewayError
 from gateway.exchange.answer_guard import CONTENT_FILTERED, AnswerGuard
+from gateway.exchange.batches import Batches
 from gateway.exchange.earlier_answers import Earlier, EarlierAnswers
 from gateway.exchange.messages import AnswerEnd, StreamPlan, known_tokens
 from gateway.exchange.records import Records
 from gateway.exchange.socket_conversations import SocketConversations
 from gateway.exchange.state import Exchange
 from gateway.exchange.streaming import AnswerStream
+from gateway.exchange.streaming.result_lines import ResultLines
 from gateway.guard import GuardContext, Verdict
 from gateway.http.strict_json import dump, parse_object
 from gateway.placeholders import RestoreScope
@@ -43,6 +45,7 @@ class Answers:
         records: Records,
         earlier: EarlierAnswers,
         sockets: SocketConversations,
+        batches: Batches,
     ) -> None:
         self._patterns = patterns
         self._types = types
@@ -50,6 +53,7 @@ class Answers:
         self._records = records
         self._earlier = earlier
         self._sockets = sockets
+        self._batches = batches
 
     async def close(self, exchange: Exchange, status: int, body: bytes) -> bytes:
         """Guards the upstream's answer, restores it for the client, and records the outcome.
@@ -58,6 +62,8 @@ class Answers:
         (`upstream_invalid`). Otherwise an unreadable answer is returned unchanged, including its placeholders.
         """
         job = partial(self.restore, exchange, status, body)
+        if exchange.batch is not None and not (exchange.framing == "jsonl" and status < 400):
+            job = partial(replace, await self._about_batch(exchange, status, body))
         end = await self._finish(exchange, len(body), job, AnswerEnd("restore_failed", status, body=body))
         if exchange.annotated and end.outcome == "unreadable_answer":
             raise BadUpstream("The upstream's answer is not a JSON object.", code=_INVALID)
@@ -65,6 +71,9 @@ class Answers:
 
     async def end(self, exchange: Exchange, end: AnswerEnd) -> None:
         """Records the outcome of a streamed answer, after the guard's last look at all of it."""
+        if end.verdict is not None:
+            await self._finish(exchange, 0, partial(replace, end), end)
+            return
         size = sum(len(text.text) for text in end.texts)
         await self._finish(exchange, size, partial(self._review, exchange, end), end)
 
@@ -89,6 +98,13 @@ class Answers:
             self._records.end(exchange, end.outcome, end.status, end.tokens, sent=True, code=code)
         return end
 
+    async def _about_batch(self, exchange: Exchange, status: int, body: bytes) -> AnswerEnd:
+        try:
+            return await self._batches.answered(exchange, status, body)
+        except GatewayError as error:
+            _log.error("the values of a batch could not be kept: %s", error.code)
+            return AnswerEnd("restore_failed", status, body=body)
+
     def _remember(self, exchange: Exchange, ids: tuple[str, ...]) -> None:
         if not ids or not (exchange.resumable or exchange.connection):
             return
@@ -109,6 +125,10 @@ class Answers:
         outcome = "answered" if status < 400 else "upstream_error"
         tokens: tuple[int, int] | None = None
         try:
+            if exchange.framing == "jsonl" and status < 400:
+                lines = ResultLines(exchange.wire, self.plan(exchange, hold=True), limit=len(body))
+                content = lines.feed(body) + lines.finish()
+                return replace(lines.result(status), body=content)
             # Some upstreams stream to a client that has not asked for it. Where it is annotated, that is refused.
             streams = exchange.framing is not None or (exchange.wire.stream is not None and not exchange.annotated)
             if streams and status < 400 and not body.lstrip().startswith(b"{"):

@@ -1,11 +1,12 @@
 """Refuses calls that the caller's key does not permit, and destinations that the route does not."""
 
+from collections.abc import Iterable
+
 from gateway.auth.key_permissions import check_models, check_scope
 from gateway.config.settings import CONFIGURED_UPSTREAM
 from gateway.errors import BadRequest, Forbidden, GatewayError, UnsupportedMedia
 from gateway.exchange.destination import Destination
 from gateway.models import Caller, Route, RouteDecision, Scope, Trust
-from gateway.placeholders import Placeholders
 from gateway.policy.model import Policy
 from gateway.wires.base import Body, Conversation, Wire
 from gateway.wires.gemini_request import named_requests
@@ -48,9 +49,9 @@ def check_form(conversation: Conversation, policy: Policy) -> None:
         raise UnsupportedMedia(message, code="attachment_refused", param="messages")
 
 
-def check_opaque(placeholders: Placeholders, sent: bytes) -> None:
+def check_opaque(values: Iterable[str], sent: bytes) -> None:
     """Raises BadRequest for a hidden value that is also in a member that cannot be changed, and would be sent there."""
-    if any(is_opaque(entry.value) and entry.value.encode() in sent for entry in placeholders.entries()):
+    if any(is_opaque(value) and value.encode() in sent for value in values):
         message = "A secret of the request is also in a signature or encrypted member, which cannot be changed."
         raise BadRequest(message)
 

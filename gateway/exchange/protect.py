@@ -13,6 +13,9 @@ from gateway.corrections.given import NONE, read_given
 from gateway.corrections.lists import Corrections
 from gateway.corrections.stored import StoredCorrections
 from gateway.errors import BadRequest, GatewayError, NotFound
+from gateway.exchange.batch_access import BatchAccess
+from gateway.exchange.batch_lines import LARGEST_TURN, LineProtection
+from gateway.exchange.batches import Batches
 from gateway.exchange.destination import Destination
 from gateway.exchange.earlier_answers import EarlierAnswers
 from gateway.exchange.header_policy import HeadSearch
@@ -30,6 +33,7 @@ from gateway.policy.registry import PolicyRegistry
 from gateway.protection.protector import Protected, Protector
 from gateway.text.token_estimate import estimate, weigh
 from gateway.wires.base import Conversation
+from gateway.wires.batches import BatchWire
 from gateway.workers.thread_pool import Workers
 
 
@@ -53,6 +57,7 @@ class Protection:
         corrections: StoredCorrections,
         recent: RecentFindings,
         sockets: SocketConversations,
+        batches: Batches,
         installation_key: bytes,
         default_policy: str,
         local_available: bool,
@@ -67,6 +72,7 @@ class Protection:
         self._earlier = earlier
         self._stored_corrections = corrections
         self._sockets = sockets
+        self._batches = batches
         self._installation_key = installation_key
         self._default_policy = default_policy
         self._local_available = local_available
@@ -86,13 +92,19 @@ class Protection:
 
     async def _protect(self, exchange: Exchange) -> None:
         conversation = self._read(exchange)
-        self._begin_session(exchange, conversation)
+        if exchange.batch is not None:
+            await self._batches.begin(exchange, self._policies)
+        else:
+            self._begin_session(exchange, conversation)
         with described(conversation, exchange.policy, self.protector.types):
             check_form(conversation, exchange.policy)
-            await self._hide(exchange, conversation)
-            exchange.wire.set_model(exchange.parsed, exchange.destination.model)
-            exchange.body = b"" if conversation.only_reads else dump(exchange.parsed)
-            check_opaque(exchange.placeholders, exchange.body)
+            if exchange.batch is not None:
+                await self._hide_batch(exchange, exchange.batch, conversation)
+            else:
+                await self._hide(exchange, conversation)
+                exchange.wire.set_model(exchange.parsed, exchange.destination.model)
+                exchange.body = b"" if conversation.only_reads else dump(exchange.parsed)
+                check_opaque((entry.value for entry in exchange.placeholders.entries()), exchange.body)
         self.recent.add(exchange.caller, exchange.request_id, exchange.protected, exchange.parsed)
         exchange.parsed = {}
         await self._write_receipt(exchange)
@@ -107,7 +119,8 @@ class Protection:
         if conversation.stream and not (exchange.may_stream and wire.stream):
             message = "Chat completions are streamed with `SVC_STREAMING=true` only; set it, or send `stream` false."
             raise BadRequest(message, code="streaming_not_supported", param="stream")
-        check_call(wire, exchange.parsed, exchange.caller, exchange.destination, exchange.path)
+        if exchange.batch is None or "model" in exchange.parsed:
+            check_call(wire, exchange.parsed, exchange.caller, exchange.destination, exchange.path)
         param = "svc_policy" if exchange.operation == "chat" else "policy_id"
         exchange.policy = self.policy(conversation.policy_id, exchange.caller, param=param)
         exchange.corrections = self.corrections(conversation, exchange.caller)
@@ -175,6 +188,34 @@ class Protection:
         found = await self.work(job, exchange.caller, conversation.texts(), destination)
         exchange.protected, exchange.assessment, exchange.headers = found
         exchange.urls |= exchange.protected.urls
+
+    async def _hide_batch(self, exchange: Exchange, access: BatchAccess, head: Conversation) -> None:
+        """Hides private values in what a call on a batch has, each request of a new batch on its own."""
+        wire, body = exchange.wire, exchange.parsed
+        assert isinstance(wire, BatchWire)
+        policy = exchange.policy
+        names = HeadSearch(policy, self.protector, self._patterns, exchange.caller.remembered_as)
+        most = min(policy.session.max_values, access.values)
+        is_name = partial(names.is_clean, search=self._patterns)
+        lines = LineProtection(exchange, head, hide=self.hide, is_name=is_name, most=most)
+        sent: list[bytes] = []
+        if access.call.kind == "create":
+            requests = wire.requests(body)
+            done = [b""]
+            while done:
+                job = partial(lines.turn, requests)
+                done, size = await self._workers.run(job, key=exchange.caller.key_id, cost=LARGEST_TURN)
+                self._quotas.charge(exchange.caller, characters=size, requests=len(done) - (not sent and bool(done)))
+                sent += done
+        await self._hide(exchange, head)
+        lines.totals.add(exchange.protected, exchange.assessment)
+        exchange.protected, exchange.assessment = lines.totals.protected, lines.totals.assessment
+        if head.only_reads:
+            exchange.body = b""
+            return
+        exchange.body, kind = wire.assembled(body, sent)
+        if kind is not None:
+            exchange.headers = [field for field in exchange.headers if field[0] != kind[0]] + [kind]
 
     async def forwarded_headers(self, exchange: Exchange) -> list[Field]:
         """Returns the header fields of a call without text. Raises BadRequest."""

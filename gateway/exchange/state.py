@@ -5,6 +5,7 @@ from time import monotonic
 
 from gateway.assessment import Assessment
 from gateway.corrections.lists import Corrections
+from gateway.exchange.batch_access import BatchAccess
 from gateway.exchange.destination import Destination
 from gateway.guard import Verdict
 from gateway.http.types import Field
@@ -24,7 +25,8 @@ class Exchange:
 
     Admission sets the fields up to `annotated`. `path` is that of the call, `parsed` the parsed body until it has been
     protected, `source` the request as received, kept only where an operator may edit it. `may_stream` permits a
-    streamed answer; `annotated` says that the client gets the `svc` member with its answer.
+    streamed answer; `annotated` says that the client gets the `svc` member with its answer. `batch` is set for a call
+    on a batch.
 
     Protection sets the others: `corrections` are those that hold for the caller, `body` and `headers` what may go to
     `destination`. `urls` are the URLs with placeholders in the source texts, including those of the answer that the
@@ -45,6 +47,7 @@ class Exchange:
     may_stream: bool = False
     annotated: bool = False
     connection: str = ""
+    batch: BatchAccess | None = field(default=None, repr=False)
 
     policy: Policy = field(init=False, repr=False)
     corrections: Corrections | None = field(default=None, init=False, repr=False)

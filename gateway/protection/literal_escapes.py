@@ -22,7 +22,7 @@ def escape_literals(
 
     Placeholders that a native session had before belong to its owner and stay.
     """
-    before = {entry.placeholder for entry in placeholders.entries()}
+    had, before = len(placeholders), None
     texts = [[text for each in block for text in each.texts] for block in blocks]
     # No placeholder contains so many line breaks, so one search shows that no text contains any.
     whole = "\n\n\n".join(text for block in texts for text in block)
@@ -36,6 +36,9 @@ def escape_literals(
                         minted.setdefault(placeholders.mint(span.type, text[span.start : span.end]), index)
         if not minted or not placeholders.any_in(whole):
             return found
+        if before is None:
+            # A batch has many values and rarely such a text.
+            before = {entry.placeholder for entry in placeholders.entries()[:had]}
         taken: set[str] = set()
         escaped: list[BlockFindings] = []
         for index, (block, result) in enumerate(zip(texts, found, strict=True)):

@@ -15,8 +15,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-import regex
-
+from gateway.detection.graphemes import is_boundary
 from gateway.detection.terminal_sequences import hide_sequences
 from gateway.detection.unicode_folding import FOLDING
 
@@ -31,24 +30,6 @@ _CONTINUATION = bytes(range(0x80, 0xC0))
 _STRIDE_BITS = 8
 # Above this many distinct characters to replace, `str.translate` is cheaper than one `str.replace` for each.
 _REPLACE_LIMIT = 12
-
-
-# Boundaries of grapheme clusters (Unicode Standard Annex 29, extended).
-# The rules GB3 and GB9 to GB13, by which there is no boundary. Bounds keep the look-behind linear on any text.
-_INSIDE = regex.compile(
-    r"""
-      (?<=\r)(?=\n)
-    | (?<![\p{GCB=Control}\r\n])(?=[\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}])
-    | (?<=\p{GCB=Prepend})(?![\p{GCB=Control}\r\n])
-    | (?<=\p{GCB=L})(?=[\p{GCB=L}\p{GCB=V}\p{GCB=LV}\p{GCB=LVT}])
-    | (?<=[\p{GCB=LV}\p{GCB=V}])(?=[\p{GCB=V}\p{GCB=T}])
-    | (?<=[\p{GCB=LVT}\p{GCB=T}])(?=\p{GCB=T})
-    | (?<=\p{InCB=Linker}[\p{InCB=Extend}\p{InCB=Linker}]{0,32})(?=\p{InCB=Consonant})
-    | (?<=\p{Extended_Pictographic}\p{GCB=Extend}{0,32}\u200d)(?=\p{Extended_Pictographic})
-    | (?<=(?<!\p{RI})(?:\p{RI}\p{RI}){0,128}\p{RI})(?=\p{RI})
-    """,
-    regex.VERBOSE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +76,9 @@ class NormalizedText:
 
     def _widen(self, start: int, end: int) -> Span:
         """Widens a span to grapheme cluster boundaries, so that it never splits a visible character."""
-        while 0 < start < len(self.source) and not _is_boundary(self.source, start):
+        while 0 < start < len(self.source) and not is_boundary(self.source, start):
             start -= 1
-        while 0 < end < len(self.source) and not _is_boundary(self.source, end):
+        while 0 < end < len(self.source) and not is_boundary(self.source, end):
             end += 1
         return start, end
 
@@ -182,11 +163,3 @@ def normalize_text(source: str) -> NormalizedText:
 def plain_text(normalized: NormalizedText) -> str:
     """Returns the whole of a normalized text."""
     return normalized.text(0, len(normalized.data))
-
-
-def _is_boundary(text: str, at: int) -> bool:
-    """Returns whether a grapheme cluster starts at `at`."""
-    before, after = text[at - 1], text[at]
-    if after < "\u0300" and before < "\u0300":
-        return not (before == "\r" and after == "\n")
-    return _INSIDE.match(text, at) is None

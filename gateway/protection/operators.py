@@ -10,7 +10,7 @@ import re
 from gateway.models import Action
 from gateway.policy.generalization import generalize
 from gateway.policy.rules import Rule
-from gateway.protection.value_digests import folded
+from gateway.protection.folding import folded
 
 MOST_SHOWN = 4
 """The most letters and digits that a masked value shows; never more than a third of them."""

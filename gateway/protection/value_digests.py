@@ -1,14 +1,12 @@
 """Digests of protected values, by which operators find the receipts of a value. No value can be read from one."""
 
 import hmac
-import re
 from collections.abc import Iterable, Sequence
-from unicodedata import normalize
 
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from gateway.detection.normalized_text import normalize_text
+from gateway.protection.folding import folded
 from gateway.receipt_log.value_search import SoughtValue
 from gateway.store.rows import MORE_VALUES
 
@@ -21,7 +19,6 @@ LONGEST_VALUE = 4096
 """Characters of a value to look for."""
 
 _SIZE = 16
-_SEPARATORS = re.compile(r"[\s./()-]")
 
 
 class ValueDigests:
@@ -60,11 +57,3 @@ class ValueDigests:
         mac = self._keyed.copy()
         mac.update(content)
         return mac.digest()[:_SIZE]
-
-
-def folded(value: str) -> str:
-    """Removes what spellings of one value differ in: case, spaces, typographic forms, and separators in numbers."""
-    if not value.isascii():
-        value = normalize_text(normalize("NFC", value)).data.decode()
-    plain = " ".join(value.casefold().split())
-    return _SEPARATORS.sub("", plain) if any(map(str.isdigit, plain)) and "@" not in plain else plain

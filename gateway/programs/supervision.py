@@ -1,7 +1,7 @@
 """Runs a program under supervision as if it had taken the place of this process.
 
 Three processes take part. The program is in this process's group, so the terminal's signals reach it as they would
-otherwise. The supervisor starts it and watches over it; in a group of its own, it is neither interrupted nor stopped,
+otherwise. The supervisor starts it and watches over it; in a session of its own, it is neither interrupted nor stopped,
 and it stays for processes that outlive the program. This process passes on what it is sent, stops and continues with
 the program, and ends as the program does.
 """
@@ -179,8 +179,12 @@ def start(program: Program, control: socket.socket, prepare: Callable[[], None])
 
 
 def stand_aside() -> None:
-    """Leaves the process group, so that signals for the program do not reach this process, and its input and output."""
-    os.setpgid(0, 0)
+    """Leaves the session, so that signals for the program do not reach this process, and its input and output.
+
+    In another group of the same session, the parent of the program keeps the caller's group from being orphaned until
+    the program ends. The kernel would then hang up on all of that group if a process in it were stopped.
+    """
+    os.setsid()
     for number in _ALL - {signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD}:
         signal.signal(number, signal.SIG_IGN)
     nothing = os.open(os.devnull, os.O_RDWR)

@@ -54,6 +54,14 @@ def test_a_killed_command_takes_the_program_with_it(tmp_path: Path) -> None:
             time.sleep(0.02)
 
 
+def test_no_end_of_a_program_hangs_up_on_the_callers_group() -> None:
+    """The kernel hangs up on a group that is orphaned while a process in it is stopped."""
+    script = 'sleep 60 & kill -STOP $!; "$@"; echo "alive $?"; kill -KILL $!'
+    words = ["sh", "-c", script, "sh", *supervised("sh", "-c", "exit 7")]
+    done = subprocess.run(words, start_new_session=True, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.stdout, done.returncode) == ("alive 7\n", 0), done.stderr
+
+
 def test_a_process_that_outlives_the_program_connects_and_is_reported(tmp_path: Path) -> None:
     late = tmp_path / "late.py"
     late.write_text("""

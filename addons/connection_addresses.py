@@ -2,8 +2,8 @@
 
 No client reaches the gateway's own listeners, whatever name or spelling it uses: otherwise one small request for the
 proxy's own address would make it connect to itself in a loop, and mitmweb or the gateway would take a remote client for
-a local one. Proxy clients on other machines reach private addresses only where the settings permit it: otherwise they
-would have the gateway's machine and network at their disposal.
+a local one. Proxy clients on other machines, and contained programs, reach private addresses only where the settings
+permit it: otherwise they would have the gateway's machine and network at their disposal.
 """
 
 import asyncio
@@ -21,7 +21,13 @@ from addons.fail_closed import end_connection, fail_closed
 from addons.logs import RareWarning
 from addons.patches.outbound_tunnel import is_to_proxy
 from addons.request_log import RequestLog
-from gateway.config.private_destinations import Address, PermittedDestinations, address_of, is_private
+from gateway.config.private_destinations import (
+    Address,
+    ContainedDestinations,
+    PermittedDestinations,
+    address_of,
+    is_private,
+)
 from gateway.errors import GatewayError
 from gateway.http import types
 from gateway.http.upstream_failures import Fault
@@ -36,16 +42,27 @@ type HostPort = tuple[str, int]
 
 
 class ConnectionAddresses:
-    """The addon. `others` are the listeners besides those that mitmproxy reports."""
+    """The addon. `others` are the listeners besides those that mitmproxy reports, `contained` the `contained_hosts`."""
 
-    def __init__(self, others: Sequence[HostPort], permitted: PermittedDestinations, log: RequestLog) -> None:
+    def __init__(
+        self,
+        others: Sequence[HostPort],
+        permitted: PermittedDestinations,
+        log: RequestLog,
+        contained: Iterable[str] = (),
+    ) -> None:
         self._others = others
         self._log = log
-        self.permitted = permitted
+        self.use(permitted, contained)
         self._asked: dict[str, HostPort] = {}
         self._refused = RareWarning(
             "refused connections of other machines to destinations outside `proxy_private_destinations`: %d"
         )
+
+    def use(self, permitted: PermittedDestinations, contained: Iterable[str]) -> None:
+        """Replaces what the settings permit."""
+        self.permitted = permitted
+        self._contained = ContainedDestinations(contained, is_own_address)
 
     def done(self) -> None:
         self._refused.flush(at_once=True)
@@ -63,7 +80,7 @@ class ConnectionAddresses:
 
     async def _check(self, flow: http.HTTPFlow) -> None:
         client, request = flow.client_conn, flow.request
-        found = await self._checked(request.host, request.port, "tcp", is_remote=_is_remote(client))
+        found = await self._checked(request.host, request.port, "tcp", client)
         if isinstance(found, Fault):
             raise found.error()
 
@@ -74,7 +91,7 @@ class ConnectionAddresses:
     async def http_connect_upstream(self, flow: http.HTTPFlow) -> None:
         """Checks what another proxy is about to be asked for, which `outbound_tunnel` sends once there is no error."""
         host, port = flow.request.host, flow.request.port
-        found = await self._checked(host, port, "tcp", is_remote=_is_remote(flow.client_conn))
+        found = await self._checked(host, port, "tcp", flow.client_conn)
         flow.error = Error(found.kind) if isinstance(found, Fault) else None
 
     async def server_connect(self, data: ServerConnectionHookData) -> None:
@@ -85,8 +102,8 @@ class ConnectionAddresses:
         # mitmproxy connects after a hook that failed, unless there is an error.
         server.error = _UNCHECKED
         is_other_proxy = is_to_proxy(server) or (isinstance(mode, UpstreamMode) and (host, port) == mode.address)
-        is_remote = not is_other_proxy and _is_remote(data.client)
-        found = await self._checked(host, port, server.transport_protocol, is_remote=is_remote)
+        client = None if is_other_proxy else data.client
+        found = await self._checked(host, port, server.transport_protocol, client)
         if isinstance(found, Fault):
             server.error = found.kind
             return
@@ -106,8 +123,11 @@ class ConnectionAddresses:
 
     server_connect_error = server_connected
 
-    async def _checked(self, host: str, port: int, protocol: str, *, is_remote: bool) -> Sequence[str] | Fault | None:
+    async def _checked(
+        self, host: str, port: int, protocol: str, client: connection.Client | None
+    ) -> Sequence[str] | Fault | None:
         """Returns the addresses to connect to, or why they are refused; None if the host needs no check."""
+        is_remote = client is not None and _is_remote(client)
         ours = [address for address, known in self._listeners(protocol) if known == port]
         if not ours and not is_remote:
             return None
@@ -121,18 +141,20 @@ class ConnectionAddresses:
         addresses = list(dict.fromkeys(str(each[4][0]) for each in found))
         if any(leads_to(address, ours) for address in addresses):
             return Fault.OWN_LISTENER
-        if is_remote and not all(self._is_open(host, port, address) for address in addresses):
+        contained = client is not None and is_contained(client)
+        if is_remote and not all(self._is_open(host, port, address, contained=contained) for address in addresses):
             self._refused.count()
             return Fault.PRIVATE
         return addresses
 
-    def _is_open(self, host: str, port: int, text: str) -> bool:
-        """Returns whether clients on other machines may connect to an address."""
+    def _is_open(self, host: str, port: int, text: str, *, contained: bool) -> bool:
+        """Returns whether clients on other machines, or contained programs, may connect to an address."""
         address = address_of(text)
         if address is None:
             return False
         closed = is_private(address) or is_own_address(address)
-        return not closed or self.permitted.has(host, port, address)
+        listed = contained and self._contained.has(host, port, address)
+        return not closed or listed or self.permitted.has(host, port, address)
 
     def _listeners(self, protocol: str) -> Iterable[HostPort]:
         for server in ctx.master.addons.get("proxyserver").servers:

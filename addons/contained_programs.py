@@ -1,7 +1,7 @@
 """Holds programs that `exec --contain` runs to the hosts that the proxy decrypts, and those in `contained_hosts`.
 
 Of the gateway's own listener they reach the calls of models alone. `ConnectionAddresses` refuses them private
-destinations.
+destinations that are not listed themselves.
 """
 
 from collections.abc import Callable

@@ -61,7 +61,7 @@ class Listeners:
             self.log.trusted = settings.trusted_proxies
             self.outbound.proxies = proxies
             self.unprotected.hosts = refused
-            self.addresses.permitted = permitted
+            self.addresses.use(permitted, settings.contained_hosts)
             self.shutdown.seconds = settings.shutdown_seconds
 
         return apply

@@ -146,7 +146,8 @@ async def serve(
             others = [(settings.web_host, settings.web_port)] if settings.web else []
             operations = OperationsListener(monitored, log.metrics, states, settings, files)
             others += [(settings.operations_host, port) for port in (settings.operations_port,) if port is not None]
-            addresses = ConnectionAddresses(others, PermittedDestinations(settings.proxy_private_destinations), log)
+            permitted = PermittedDestinations(settings.proxy_private_destinations)
+            addresses = ConnectionAddresses(others, permitted, log, settings.contained_hosts)
             try:
                 master = build_master(
                     settings,

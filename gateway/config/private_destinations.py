@@ -5,7 +5,7 @@ port, IPv6 is written in brackets: `[fd00::/8]:443`.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 from gateway.config.host_patterns import HostMatcher, check_host_pattern, host_regexes
@@ -19,6 +19,10 @@ _PREFIX = re.compile(r"/\d{1,3}\Z")
 _GLOBAL_UNICAST = IPv6Network("2000::/3")
 # Networks that translate to the IPv4 address in the last 32 bits: NAT64 (RFC 6052) and SIIT (RFC 7915).
 _TRANSLATED = (IPv6Network("64:ff9b::/96"), IPv6Network("::ffff:0:0:0/96"))
+
+# Private networks of sites (RFC 1918, RFC 4193), and addresses there at which Amazon and Google hand out credentials.
+_SITES = tuple(map(ip_network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")))
+_CREDENTIALS = tuple(map(IPv6Address, ("fd00:ec2::254", "fd20:ce::254")))
 
 
 def address_of(text: str) -> Address | None:
@@ -77,6 +81,32 @@ class PermittedDestinations:
         return self._names(host, port) or any(
             reached is not None and reached in network for network, known in self._networks if known in (None, port)
         )
+
+
+class ContainedDestinations:
+    """The private destinations that contained programs may reach: hosts that are listed without a wildcard.
+
+    A listed address is that address, and `localhost` this machine. Another name leads to private networks alone, since
+    the owner of its zone chooses where: neither to an address of this machine, which `is_own` tells, nor to link-local
+    ones and others at which clouds hand out credentials.
+    """
+
+    def __init__(self, patterns: Iterable[str], is_own: Callable[[Address], bool]) -> None:
+        self._hosts = HostMatcher(host_regexes(pattern for pattern in patterns if "*" not in pattern))
+        self._is_own = is_own
+
+    def has(self, host: str, port: int, address: Address) -> bool:
+        """Tells whether `address`, to which a contained program's `host` leads, is permitted."""
+        name = host.rstrip(".").lower()
+        if not self._hosts(host, port):
+            return False
+        if address_of(name.strip("[]")) is not None:
+            return True
+        if name == "localhost":
+            return address.is_loopback
+        reached = _translated(address) or address
+        is_within = any(reached in network for network in _SITES) and reached not in _CREDENTIALS
+        return is_within and not self._is_own(reached)
 
 
 def _translated(address: Address | None) -> IPv4Address | None:

@@ -119,7 +119,8 @@ class Settings(BaseSettings):
     contained_hosts: HostPatterns = ()
     """Hosts to which the proxy tunnels for programs that `exec --contain` runs
     ([no way around](clients.md#no-way-around)), in the form of `intercept_hosts`. They reach no others but those that
-    are decrypted. A listed host gets what the program sends **in clear**; many that serve packages also take them."""
+    are decrypted. A listed host gets what the program sends **in clear**; many that serve packages also take them. A
+    host on this machine or in a private network has to be listed without a wildcard, best with its port."""
     unprotected_hosts: Literal["refuse", "tunnel"] = "refuse"
     """How the proxy treats known hosts of models that it does not protect, such as Cursor's ([the
     list](clients.md#hosts-that-are-refused)): `refuse` with 403, or `tunnel` them untouched. Hosts that are intercepted

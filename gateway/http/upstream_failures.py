@@ -22,7 +22,8 @@ _OWN_ADDRESS = (
 )
 _PRIVATE = (
     "This destination is on the gateway's machine or in a private network, which clients on other machines do not reach"
-    " through the proxy. The operator can list it in the setting `proxy_private_destinations`."
+    " through the proxy. The operator can list it in the setting `proxy_private_destinations`, or for contained"
+    " programs, without a wildcard, in `contained_hosts`."
 )
 
 

@@ -21,6 +21,7 @@ from mitmproxy.test import taddons, tflow, tutils
 from addons.connection_addresses import ConnectionAddresses, is_on_this_machine, leads_to
 from addons.patches.outbound_tunnel import OutboundTunnel
 from addons.request_log import RequestLog
+from gateway.config.contained_programs import CONTAINED_ADDRESS
 from gateway.config.private_destinations import PermittedDestinations, check_destination
 from tests.conftest import vectors
 
@@ -50,7 +51,7 @@ def attempt(monkeypatch: pytest.MonkeyPatch) -> Attempt:
     """Attempts a connection to a host whose look-ups have these answers in turn, and no more. Returns the server."""
 
     async def connected(
-        port: int, *answers: Any, peer: str, permitted: list[str], asked: bool = False
+        port: int, *answers: Any, peer: str, permitted: list[str], asked: bool = False, listed: str = "other.test"
     ) -> connection.Server:
         left = iter(answers)
 
@@ -67,6 +68,7 @@ def attempt(monkeypatch: pytest.MonkeyPatch) -> Attempt:
         monkeypatch.setattr(asyncio, "open_connection", open_connection)
         data, own = server("name.test", port), destinations(("127.0.0.1", 8081), *permitted)
         data.client.peername = (peer, 50_000)
+        own.use(own.permitted, [listed])
         if asked:
             flow = tflow.tflow(req=tutils.treq(method="CONNECT", host="name.test", port=port))
             flow.client_conn, flow.error = data.client, Error("not checked")
@@ -101,6 +103,26 @@ async def test_another_proxy_is_asked_for_nothing_that_a_connection_could_not_go
     for peer, answers in product(case["peers"], case["lookups"]):
         reached = await attempt(case["port"], *answers, peer=peer, permitted=case["permitted"], asked=True)
         assert reached.error == case.get("error")
+
+
+@pytest.mark.parametrize(
+    ("listed", "port", "address", "error"),
+    [
+        ("name.test:443", 443, "10.0.0.5", None),
+        ("other.test", 443, "10.0.0.5", "private_destination"),
+        ("*.test", 443, "10.0.0.5", "private_destination"),
+        ("name.test", 443, "127.0.0.1", "private_destination"),
+        ("name.test", 8081, "127.0.0.1", "own_listener"),
+    ],
+)
+async def test_a_contained_program_reaches_private_hosts_that_are_listed(
+    attempt: Attempt, listed: str, port: int, address: str, error: str | None
+) -> None:
+    reached = await attempt(port, [address], peer=CONTAINED_ADDRESS, permitted=[], listed=listed)
+    assert (reached.error, reached.address) == (error, (address if error is None else "name.test", port))
+    # It is no list for clients on other machines.
+    reached = await attempt(port, [address], peer=FAR, permitted=[], listed=listed)
+    assert reached.error == (error or "private_destination")
 
 
 async def test_a_name_that_only_the_other_proxy_resolves_is_asked_for(attempt: Attempt) -> None:

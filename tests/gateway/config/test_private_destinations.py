@@ -2,7 +2,14 @@
 
 import pytest
 
-from gateway.config.private_destinations import PermittedDestinations, address_of, check_destination, is_private
+from gateway.config.host_patterns import check_host_pattern
+from gateway.config.private_destinations import (
+    ContainedDestinations,
+    PermittedDestinations,
+    address_of,
+    check_destination,
+    is_private,
+)
 from tests.conftest import vectors
 
 CASES = vectors("hosts/private_destinations")
@@ -40,6 +47,39 @@ def test_an_entry_permits_its_addresses_alone(entry: str, host: str, port: int, 
     found = address_of(address)
     assert found is not None
     assert PermittedDestinations([check_destination(entry)]).has(host, port, found) is permitted
+
+
+@pytest.mark.parametrize(
+    ("listed", "host", "address", "permitted"),
+    [
+        ("git.corp.test:443", "git.corp.test", "10.0.0.5", True),
+        ("git.corp.test", "GIT.corp.test.", "fd00::5", True),
+        ("*.corp.test", "git.corp.test", "10.0.0.5", False),
+        ("g*.corp.test", "git.corp.test", "10.0.0.5", False),
+        ("git.corp.test:80", "git.corp.test", "10.0.0.5", False),
+        ("git.corp.test", "evil.test", "10.0.0.5", False),
+        # A name leads where the owner of its zone wants.
+        ("git.corp.test", "git.corp.test", "127.0.0.1", False),
+        ("git.corp.test", "git.corp.test", "::1", False),
+        ("git.corp.test", "git.corp.test", "10.0.0.9", False),
+        ("git.corp.test", "git.corp.test", "64:ff9b::10.0.0.9", False),
+        ("git.corp.test", "git.corp.test", "64:ff9b::10.0.0.5", True),
+        ("git.corp.test", "git.corp.test", "169.254.169.254", False),
+        ("git.corp.test", "git.corp.test", "fd00:ec2::254", False),
+        ("git.corp.test", "git.corp.test", "100.100.100.200", False),
+        ("localhost:443", "localhost", "127.0.0.1", True),
+        ("localhost", "localhost", "::1", True),
+        ("localhost", "localhost", "10.0.0.5", False),
+        ("127.0.0.1:443", "127.0.0.1", "127.0.0.1", True),
+        ("[fd00:ec2::254]", "fd00:ec2::254", "fd00:ec2::254", True),
+        ("127.0.0.1:443", "127.0.0.2", "127.0.0.2", False),
+    ],
+)
+def test_contained_programs_reach_what_is_listed_itself(listed: str, host: str, address: str, permitted: bool) -> None:
+    found = address_of(address)
+    assert found is not None
+    own = ContainedDestinations([check_host_pattern(listed)], lambda each: each in map(address_of, ("10.0.0.9", "::1")))
+    assert own.has(host, 443, found) is permitted
 
 
 def test_nothing_is_permitted_by_default() -> None:

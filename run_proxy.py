@@ -38,6 +38,9 @@ _COMMANDS = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit status: 0 done, 1 failed, 2 misused."""
+    if sys.stderr is None:
+        # It was closed before the start. Messages must not go to standard output, or to a file that gets its number.
+        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 - until the end
     if isinstance(sys.stdout, TextIOWrapper):
         # Characters that the encoding of a terminal lacks, such as a letter of a label, must not stop a command.
         sys.stdout.reconfigure(errors="backslashreplace")

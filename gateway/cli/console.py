@@ -152,6 +152,13 @@ def print_error(message: str, code: str, param: str | None, *, as_json: bool) ->
         sys.stderr.write(message + "\n")
 
 
+def flush_streams() -> None:
+    """Writes what is buffered before another program uses the streams. One that was closed before the start is None."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+
+
 def flush_output() -> None:
     """Writes what is buffered, since it is too late to tell when the interpreter ends. Raises OSError."""
     if sys.stdout is None:

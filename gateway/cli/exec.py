@@ -10,9 +10,10 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from gateway.cli.client_variables import KEY_VARIABLES, OTHER_KEY_VARIABLES, add_options, base_of, for_this_machine
-from gateway.cli.console import CommandLine
+from gateway.cli.console import CommandLine, flush_streams
 from gateway.cli.listeners import Answer, gateway_answers, proxy_answers
 from gateway.config.locations import COMMAND
 from gateway.config.settings import ENVIRONMENT_ONLY, PREFIX, Settings
@@ -42,15 +43,15 @@ def add_commands(line: CommandLine) -> None:
     parser.add_argument(
         "--no-report",
         action="store_true",
-        help="do not report connections that go past the gateway (Linux); then the program may gain privileges, as with"
-        " `sudo`",
+        help="do not report connections that go past the gateway, or that `--contain` blocks (Linux); without it, the"
+        " program may gain privileges then, as with `sudo`",
     )
     line.finish(parser, _run, json=False)
 
 
 def _run(settings: Settings, options: argparse.Namespace) -> int:
-    if options.contain and platform.system() != "Linux":
-        return failed("--contain: only Linux has the namespaces that it needs; run the program in a Linux machine", 2)
+    if problem := cannot_contain(options):
+        return failed(problem, 2)
     if options.key_env and options.through == "proxy" and not settings.proxy_key:
         return failed("--key-env: the proxy needs the provider's key, not the gateway's; add `--through gateway`", 2)
     if options.key_env and not os.environ.get(options.key_env):
@@ -60,17 +61,27 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
     given = for_this_machine(settings, options.through, options.key_env)
     # Looked for before the environment changes, and by the same rules on every system.
     path = path_of(options.program)
-    if path is None:
-        return NOT_FOUND
+    if isinstance(path, int):
+        return path
     key_env = options.key_env if options.through != "proxy" else None
     variables = environment(os.environ, given, key_env)
     if platform.system() == "Linux" and (options.contain or not options.no_report):
         from gateway.cli.supervised_exec import run_contained, run_reported
 
         if options.contain:
-            return run_contained(settings, options.through, path, options.program, variables, options.config)
+            reports = not options.no_report
+            return run_contained(
+                settings, options.through, path, options.program, variables, options.config, reports=reports
+            )
         return run_reported(settings, options.through, path, options.program, variables)
     return _become(path, options.program, variables)
+
+
+def cannot_contain(options: argparse.Namespace) -> str | None:
+    """Returns why programs cannot be contained here, if that is asked for."""
+    if not options.contain or platform.system() == "Linux":
+        return None
+    return "--contain: only Linux has the namespaces that it needs; run the program in a Linux machine"
 
 
 def environment(inherited: Mapping[str, str], given: Mapping[str, str], key_env: str | None) -> dict[str, str]:
@@ -101,8 +112,7 @@ def _silent(settings: Settings, through: str) -> list[str]:
 
 
 def _become(path: str, command: Sequence[str], variables: Mapping[str, str]) -> int:
-    sys.stdout.flush()
-    sys.stderr.flush()
+    flush_streams()
     try:
         if os.name == "posix":
             os.execve(path, list(command), dict(variables))  # noqa: S606
@@ -111,12 +121,14 @@ def _become(path: str, command: Sequence[str], variables: Mapping[str, str]) -> 
         return failed(f"{command[0]}: {error.strerror}", NOT_EXECUTABLE)
 
 
-def path_of(command: Sequence[str]) -> str | None:
-    """Returns where a program is. Says so if there is none."""
-    path = shutil.which(command[0])
-    if path is None:
-        failed(f"{command[0]}: there is no such program, or it cannot be run", NOT_FOUND)
-    return path
+def path_of(command: Sequence[str]) -> str | int:
+    """Returns where a program is. If it cannot be run, says so and returns the exit status, as shells have it."""
+    name = command[0]
+    if path := shutil.which(name):
+        return path
+    if shutil.which(name, os.F_OK) or (os.sep in name and Path(name).is_dir()):
+        return failed(f"{name}: it is not an executable file", NOT_EXECUTABLE)
+    return failed(f"{name}: there is no such program", NOT_FOUND)
 
 
 def failed(message: str, status: int) -> int:

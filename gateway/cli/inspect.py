@@ -8,23 +8,23 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
 from gateway.cli.client_variables import ENTRANCES, for_this_machine
 from gateway.cli.console import CommandLine, Misused
-from gateway.cli.exec import environment, failed, path_of
+from gateway.cli.exec import cannot_contain, environment, failed, path_of
 from gateway.cli.inspection.forbidden import Hit, read_forbidden
 from gateway.cli.inspection.private_gateway import PrivateGateway, private_gateway
-from gateway.cli.inspection.program import Program
+from gateway.cli.inspection.program import NAME, Contained, Program
 from gateway.cli.inspection.records import Records
 from gateway.cli.inspection.report import JsonReport, Report, counted, hit_words
 from gateway.config.host_patterns import HostMatcher, check_host_pattern, host_regexes
 from gateway.config.listener_addresses import in_url
 from gateway.config.settings import Settings, SettingsError
-from gateway.programs import NOT_EXECUTABLE, NOT_FOUND
+from gateway.programs import NOT_EXECUTABLE
 
 FOUND, UNSEARCHED, FAILED = 110, 111, 125
 _KEY = "PRIVACY_GATEWAY_KEY"
@@ -69,7 +69,16 @@ def add_commands(line: CommandLine) -> None:
     parser.add_argument(
         "--output", type=Path, metavar="FILE", help="write the report here as it grows (default: stderr)"
     )
-    parser.add_argument("--no-report", action="store_true", help="do not report connections past the gateway (Linux)")
+    parser.add_argument(
+        "--contain",
+        action="store_true",
+        help="run the program so that it reaches only this gateway, as `exec` does (Linux)",
+    )
+    parser.add_argument(
+        "--no-report",
+        action="store_true",
+        help="do not report connections past the gateway, or that `--contain` blocks (Linux)",
+    )
     parser.add_argument("--full", action="store_true", help="show every text whole, in each request again")
     parser.add_argument("--headers", action="store_true", help="show the headers that were forwarded")
     parser.add_argument("--answers", action="store_true", help="show what the providers answered")
@@ -77,9 +86,11 @@ def add_commands(line: CommandLine) -> None:
 
 
 def _run(settings: Settings, options: argparse.Namespace) -> int:
+    if problem := cannot_contain(options):
+        return failed(problem, 2)
     path = path_of(options.program)
-    if path is None:
-        return NOT_FOUND
+    if isinstance(path, int):
+        return path
     forbidden = read_forbidden(options.forbid)
     allowed = _allowed(options.allow_tunnel)
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
@@ -91,7 +102,7 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
         started = private_gateway(settings, policy=options.policy, keeps_answers=options.answers, take=records.take)
         try:
             with started as (gateway, key, notes):
-                status = _execute(path, options, gateway, key, records)
+                status = _execute(path, settings, options, gateway, key, records)
         except SettingsError as error:
             return failed("\n".join(("Cannot inspect:", *error.problems)), FAILED)
         for sent in records.sent:
@@ -102,21 +113,38 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
         return result or status
 
 
-def _execute(path: str, options: argparse.Namespace, gateway: PrivateGateway, key: str, records: Records) -> int:
+def _execute(
+    path: str, settings: Settings, options: argparse.Namespace, gateway: PrivateGateway, key: str, records: Records
+) -> int:
     """Runs the program once the gateway is ready. Returns its status. Raises SettingsError."""
-    given = for_this_machine(gateway.wait_until_ready(), options.through)
+    running = gateway.wait_until_ready()
+    given = for_this_machine(running, options.through)
     inherited = {**os.environ, _KEY: key}
     variables = environment(inherited, given, _KEY if options.through != "proxy" else None)
     del variables[_KEY]
+    past = None if options.no_report else (records.blocked if options.contain else records.past).append
+    contained = _contained(path, settings, running, options, variables) if options.contain else None
     try:
-        past = None if options.no_report else records.past.append
-        program = Program(path, options.program, variables, past)
+        program = Program(path, options.program, variables, past, contained)
     except OSError as error:
         return failed(f"{options.program[0]}: {error.strerror}", NOT_EXECUTABLE)
     gateway.lost = program.end
     if gateway.is_lost:
         program.end()
     return program.wait()
+
+
+def _contained(
+    path: str, settings: Settings, running: Settings, options: argparse.Namespace, variables: Mapping[str, str]
+) -> Contained:
+    """Returns what makes the contained program, and its supervisor. Raises SettingsError."""
+    from gateway.cli import supervised_exec as contained  # noqa: PLC0415 - of Linux alone
+    from gateway.programs.containment import ContainingSupervisor  # noqa: PLC0415
+
+    hidden = contained.hidden_from(settings, options.config, variables, NAME, running.data_dir)
+    addresses, reports = contained.loopback_addresses(running, options.through), not options.no_report
+    program = contained.contained_program(path, options.program, variables)
+    return lambda output: (program, ContainingSupervisor(addresses, hidden, NAME, output, reports))
 
 
 def _judged(report: Report, records: Records, allowed: HostMatcher, *, well: bool) -> tuple[int, str]:

@@ -1,6 +1,5 @@
 """`exec` on Linux: the program is supervised, and connections that go past the gateway are reported."""
 
-import errno
 import socket
 import sys
 from collections.abc import Mapping, Sequence
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from gateway.cli.client_variables import Entrance, port_of, reachable_host
+from gateway.cli.console import flush_streams
 from gateway.cli.listeners import holds_contained
 from gateway.config.listener_addresses import is_loopback
 from gateway.config.listener_urls import address_of, name_of
@@ -23,6 +23,9 @@ from gateway.programs.hiding import Hidden
 from gateway.programs.supervision import NotStarted, Program, Supervise, run
 
 _NAME = f"{PROGRAM} exec"
+
+
+_MISSING = "--contain: the program is in a folder that contained programs do not see, such as /tmp"
 
 
 def run_reported(
@@ -39,33 +42,52 @@ def run_contained(
     command: Sequence[str],
     variables: Mapping[str, str],
     config: Path | None,
+    *,
+    reports: bool,
 ) -> int:
     """Runs a program that reaches nothing but the gateway and cannot change it, and returns its exit status.
 
-    `config` is the settings file that the command line names.
+    `config` is the settings file that the command line names. If `reports`, connections elsewhere are reported.
 
     Raises SettingsError if the gateway cannot be reached from its namespaces.
     """
-    addresses = [_loopback(settings, name) for name in _used(through)]
+    addresses = loopback_addresses(settings, through)
     for name in _used(through):
         if not holds_contained(settings, name):
             raise SettingsError(
                 f"--contain: what listens as the {name} does not hold contained programs to their hosts; restart the"
                 " gateway with this version, on this machine and not in a container"
             )
+    hidden = hidden_from(settings, config, variables, _NAME)
+    supervise = ContainingSupervisor(addresses, hidden, _NAME, reports=reports)
+    return _run(contained_program(path, command, variables), supervise)
+
+
+def contained_program(path: str, command: Sequence[str], variables: Mapping[str, str]) -> Program:
+    """Returns a program without the variables that lead outside."""
+    return Program(path, command, {name: value for name, value in variables.items() if name not in VARIABLES}, _MISSING)
+
+
+def hidden_from(
+    settings: Settings, config: Path | None, variables: Mapping[str, str], name: str, *more: Path
+) -> Hidden:
+    """Returns what a contained program does not see, or cannot change, in its working folder. `more` are folders."""
     certificates = (bundle_of, certificate_of, trust_store_of)
-    folders: dict[Path, tuple[str, ...]] = {settings.data_dir.resolve(): ()}
+    folders: dict[Path, tuple[str, ...]] = {each.resolve(): () for each in (settings.data_dir, *more)}
     folders[settings.certs_dir.resolve()] = tuple(each(settings.certs_dir).name for each in certificates)
     home = Path(variables["HOME"]) if "HOME" in variables else None
     files = [settings.tls_key.resolve()] if settings.tls_key is not None else []
     frozen = own_files(settings, config)
     working = Path.cwd()
     if any(working.is_relative_to(path) for path in frozen):
-        note = f"{_NAME}: {working} is the gateway's own, so the program cannot write there; start it in its project"
+        note = f"{name}: {working} is the gateway's own, so the program cannot write there; start it in its project"
         print(note, file=sys.stderr)
-    hidden = Hidden(folders, files, working, home if home is not None and home.is_dir() else None, frozen)
-    given = {name: value for name, value in variables.items() if name not in VARIABLES}
-    return _run(Program(path, command, given), ContainingSupervisor(addresses, hidden))
+    return Hidden(folders, files, working, home if home is not None and home.is_dir() else None, frozen)
+
+
+def loopback_addresses(settings: Settings, through: Entrance) -> list[tuple[str, int]]:
+    """Returns the addresses of the listeners that a contained program uses. Raises SettingsError."""
+    return [_loopback(settings, name) for name in _used(through)]
 
 
 def _loopback(settings: Settings, listener: Literal["gateway", "proxy"]) -> tuple[str, int]:
@@ -97,12 +119,9 @@ def _addresses(settings: Settings, through: Entrance) -> set[tuple[str, int]]:
 
 
 def _run(program: Program, supervise: Supervise) -> int:
-    sys.stdout.flush()
-    sys.stderr.flush()
+    flush_streams()
     try:
         return run(program, supervise)
     except NotStarted as error:
-        if error.number == errno.ENOENT and isinstance(supervise, ContainingSupervisor) and Path(program.path).exists():
-            error.message = "--contain: the program is in a folder that contained programs do not see, such as /tmp"
         print(error.explained(program.words[0]), file=sys.stderr)
         return NOT_EXECUTABLE

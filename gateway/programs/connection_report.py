@@ -1,5 +1,7 @@
 """Reports where a program connects other than to the gateway: each address once, on standard error.
 
+On a terminal, all addresses follow once more when the program has ended, since its screen may have covered them.
+
 The kernel asks before a connection is made; each is let pass. Of datagrams, those to port 53 look host names up. Other
 sockets for datagrams may be connected to put addresses in order, and closed at once. The kernel's time stamps of what
 they send tell these from others.
@@ -11,8 +13,8 @@ import signal
 import socket
 import struct
 import termios
-from collections.abc import Collection, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 from time import monotonic
@@ -23,7 +25,8 @@ from gateway.programs.supervision import NotStarted, Program, accompany, stand_a
 
 type Address = tuple[str, int]
 
-_MOST_ADDRESSES = 256
+_MOST_ADDRESSES, _MOST_LISTED = 256, 16
+_PAST, _BLOCKED = "past the gateway", "which `--contain` blocks"
 _SETTLED_SECONDS = 0.5
 _DNS = 53
 _FAST_OPEN = 0x20000000
@@ -45,52 +48,74 @@ class ReportingSupervisor:
         self._output = output
 
     def __call__(self, program: Program, control: socket.socket) -> None:
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-
-        def prepare() -> None:
-            try:
-                listener = watch()
-            except OSError as error:
-                theirs.send((error.strerror or "").encode())
-            else:
-                # Sending it as a descriptor is a `sendmsg`, which would wait for an answer.
-                theirs.send(b".%d" % listener)
-                theirs.recv(1)
-                os.close(listener)
-
-        child = start(program, control, prepare)
-        theirs.close()
-        said = ours.recv(200)
-        listener = None
-        if said.startswith(b"."):
-            try:
-                listener = descriptor_of(child, int(said[1:]))
-            except OSError as error:
-                os.kill(child, signal.SIGKILL)
-                raise NotStarted(f"connections cannot be reported ({error.strerror}); use `--no-report`") from None
-        with suppress(OSError):
-            ours.send(b".")
-        ours.close()
+        with watched(program, control, self._known, self._name, self._output) as (child, report):
+            pass
         stand_aside()
-        if listener is None and said:
-            reason = f"connections are not reported, since the system does not permit it ({said.decode()})"
-            _say(f"{self._name}: {reason}", self._output)
-        name, output = self._name, self._output
-        accompany(
-            child, control, ConnectionReport(listener, self._known, name, output) if listener is not None else None
-        )
+        accompany(child, control, report)
+
+
+@contextmanager
+def watched(
+    program: Program,
+    control: socket.socket,
+    known: Collection[Address],
+    name: str,
+    output: int,
+    prepare: Callable[[], None] | None = None,
+) -> Iterator[tuple[int, "ConnectionReport | None"]]:
+    """Starts a program, which waits for the end of the block. Yields its process id, and the report if there is one.
+
+    A program that has to `prepare` is contained. Raises NotStarted.
+    """
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+
+    def prepared() -> None:
+        try:
+            listener = watch()
+        except OSError as error:
+            theirs.send((error.strerror or "").encode())
+            theirs.recv(1)
+        else:
+            # Sending it as a descriptor is a `sendmsg`, which would wait for an answer.
+            theirs.send(b".%d" % listener)
+            theirs.recv(1)
+            os.close(listener)
+        if prepare is not None:
+            prepare()
+
+    child = start(program, control, prepared)
+    theirs.close()
+    said = ours.recv(200)
+    report = None
+    if said.startswith(b"."):
+        try:
+            listener = descriptor_of(child, int(said[1:]))
+        except OSError as error:
+            os.kill(child, signal.SIGKILL)
+            raise NotStarted(f"connections cannot be reported ({error.strerror}); use `--no-report`") from None
+        report = ConnectionReport(listener, known, name, output, contained=prepare is not None)
+    elif said:
+        reason = f"connections are not reported, since the system does not permit it ({said.decode()})"
+        _say(f"{name}: {reason}", output)
+    yield child, report
+    with suppress(OSError):
+        ours.send(b".")
+    ours.close()
 
 
 class ConnectionReport:
     """Watches the listener of a filter that `seccomp.watch` made."""
 
-    def __init__(self, descriptor: int, known: Collection[Address], name: str, output: int = 2) -> None:
+    def __init__(
+        self, descriptor: int, known: Collection[Address], name: str, output: int, *, contained: bool = False
+    ) -> None:
         self.descriptor = descriptor
         self._output = output
         wake_quickly(descriptor)
         self._known = known
         self._name = name
-        self._seen: set[Address] = set()
+        self._where = _BLOCKED if contained else _PAST
+        self._seen: dict[Address, None] = {}
         self._unsettled: list[tuple[float, int, Path, Path, Address, socket.socket]] = []
 
     def answer(self) -> None:
@@ -108,11 +133,24 @@ class ConnectionReport:
     def wait(self) -> float | None:
         now = monotonic()
         while self._unsettled and (self._unsettled[0][0] <= now or len(self._unsettled) > _MOST_UNSETTLED):
-            _, process, link, target, address, sock = self._unsettled.pop(0)
-            with sock:
-                if _has_sent(sock) or _leads_to(link, target):
-                    self._report(process, address, "sends datagrams to")
+            self._settle()
         return (self._unsettled[0][0] - now) * 1000 + 1 if self._unsettled else None
+
+    def program_ended(self) -> None:
+        while self._unsettled:
+            self._settle()
+        if not self._seen or not os.isatty(self._output):
+            return
+        places = [_written(address) for address in self._seen]
+        listed = ", ".join(places[:_MOST_LISTED]) + (" and others" if len(places) > _MOST_LISTED else "")
+        counted = f"{len(places)} address{'' if len(places) == 1 else 'es'}"
+        _say(f"{self._name}: {counted} {self._where}: {listed}", self._output)
+
+    def _settle(self) -> None:
+        _, process, link, target, address, sock = self._unsettled.pop(0)
+        with sock:
+            if _has_sent(sock) or _leads_to(link, target):
+                self._report(process, address, "sends datagrams to")
 
     def _look_at(self, call: Call) -> None:
         for at, size, connects in _named_by(call):
@@ -140,9 +178,8 @@ class ConnectionReport:
     def _report(self, process: int, address: Address, does: str) -> None:
         if address in self._seen:
             return
-        self._seen.add(address)
-        host, port = address
-        self._print(process, f"{does} {f'[{host}]' if ':' in host else host}:{port}, past the gateway")
+        self._seen[address] = None
+        self._print(process, f"{does} {_written(address)}, {self._where}")
         if len(self._seen) > _MOST_ADDRESSES:
             _say(f"{self._name}: further addresses are not reported", self._output)
 
@@ -153,6 +190,11 @@ class ConnectionReport:
         except OSError:
             name = "a process"
         _say(f"{self._name}: {name} ({process}) {what}", self._output)
+
+
+def _written(address: Address) -> str:
+    host, port = address
+    return f"{f'[{host}]' if ':' in host else host}:{port}"
 
 
 def parse_address(sockaddr: bytes) -> Address | None:

@@ -11,12 +11,13 @@ import os
 import signal
 import socket
 import struct
-from collections.abc import Iterable
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
+from gateway.programs.connection_report import watched
 from gateway.programs.hiding import Hidden, hide, linked_elsewhere
 from gateway.programs.kernel import end_with_parent, give_up_capabilities, hide_from_equals
 from gateway.programs.relay import Address, run_relay
@@ -45,10 +46,16 @@ VARIABLES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ContainingSupervisor:
-    """Starts a contained program, and relays its connections to the `gateway`'s addresses until it has ended."""
+    """Starts a contained program, and relays its connections to the `gateway`'s addresses until it has ended.
 
-    gateway: Iterable[Address]
+    If it `reports`, other connections are reported, each address once, in lines that begin with `name`.
+    """
+
+    gateway: Collection[Address]
     hidden: Hidden
+    name: str
+    output: int = 2
+    reports: bool = True
 
     def __call__(self, program: Program, control: socket.socket) -> None:
         for folder in self.hidden.folders:
@@ -96,13 +103,19 @@ class ContainingSupervisor:
                 listeners = [_listen(address) for address in self.gateway]
                 hide(self.hidden)
                 os.chdir(self.hidden.working)
-                hide_from_equals()
-            child = start(program, control, _give_up)
+                report = None
+                if self.reports:
+                    started = watched(program, control, self.gateway, self.name, self.output, _give_up)
+                    with started as (child, report):
+                        hide_from_equals()
+                else:
+                    hide_from_equals()
+                    child = start(program, control, _give_up)
             socket.send_fds(theirs, [b"."], [each.fileno() for each in listeners])
             for each in (*listeners, theirs):
                 each.close()
             stand_aside()
-            accompany(child, control)
+            accompany(child, control, report, stays=False)
         finally:
             os._exit(0)
 
@@ -117,8 +130,9 @@ class _Explained:
         pass
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, OSError):
-            self._theirs.send(_why(error).encode()[:4000])
+        if isinstance(error, OSError | NotStarted):
+            why = _why(error) if isinstance(error, OSError) else error.message
+            self._theirs.send(why.encode()[:4000])
             os._exit(1)
 
 

@@ -6,6 +6,7 @@ and it stays for processes that outlive the program. This process passes on what
 the program, and ends as the program does.
 """
 
+import errno
 import fcntl
 import os
 import resource
@@ -14,7 +15,7 @@ import signal
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NoReturn, Protocol
 
@@ -41,11 +42,15 @@ class NotStarted(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program to run, with all its words, the variables that it gets, and the signals that it starts with blocked."""
+    """A program to run, with all its words, the variables that it gets, and the signals that it starts with blocked.
+
+    `missing` says why its file, which exists, is not there in the end.
+    """
 
     path: str
     words: Sequence[str]
     variables: Mapping[str, str]
+    missing: str = ""
     blocked: frozenset[int] = frozenset()
 
     def become(self, control: socket.socket, prepare: Callable[[], None]) -> NoReturn:
@@ -58,7 +63,9 @@ class Program:
             signal.pthread_sigmask(signal.SIG_SETMASK, self.blocked)
             os.execve(self.path, list(self.words), dict(self.variables))  # noqa: S606
         except OSError as error:
-            report(control, error.errno or 0)
+            is_missing = error.errno == errno.ENOENT and not Path(self.path).exists()
+            with suppress(OSError):
+                control.send(_FAILED + bytes([(error.errno or 0) & 0xFF]) + self.missing.encode() * is_missing)
         os._exit(127)
 
 
@@ -73,6 +80,10 @@ class Watch(Protocol):
         """Does what is due. Returns the milliseconds until something is again."""
         ...
 
+    def program_ended(self) -> None:
+        """Called once, before the caller learns of the end."""
+        ...
+
 
 type Supervise = Callable[[Program, socket.socket], None]
 
@@ -82,6 +93,7 @@ def run(program: Program, supervise: Supervise) -> int:
 
     If a signal ended it, the same one ends this process. Raises NotStarted.
     """
+    _take_closed_streams()
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     blocked = frozenset(signal.pthread_sigmask(signal.SIG_BLOCK, _ALL))
     fcntl.fcntl(ours, fcntl.F_SETOWN, os.getpid())
@@ -90,7 +102,7 @@ def run(program: Program, supervise: Supervise) -> int:
     if supervisor == 0:
         try:
             ours.close()
-            supervise(Program(program.path, program.words, program.variables, blocked), theirs)
+            supervise(replace(program, blocked=blocked), theirs)
         except NotStarted as error:
             theirs.send(_FAILED + b"\0" + error.message.encode())
         finally:
@@ -105,10 +117,18 @@ def run(program: Program, supervise: Supervise) -> int:
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
 
-def report(control: socket.socket, number: int) -> None:
-    """Says that the program's file could not be run."""
-    with suppress(OSError):
-        control.send(_FAILED + bytes([number & 0xFF]))
+def accompany_only(program: Program, control: socket.socket) -> None:
+    """Starts a program and accompanies it. Supervises no more than that."""
+    child = start(program, control, lambda: None)
+    stand_aside()
+    accompany(child, control)
+
+
+def _take_closed_streams() -> None:
+    """Opens the standard streams that are closed, so that no other file gets their numbers. The program gets none."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(number)
 
 
 def _follow(ours: socket.socket, supervisor: int) -> int:
@@ -193,8 +213,11 @@ def stand_aside() -> None:
     os.close(nothing)
 
 
-def accompany(program: int, control: socket.socket, watch: Watch | None = None) -> None:
-    """Passes signals to the program and its states back until it has ended; then watches until no process is left."""
+def accompany(program: int, control: socket.socket, watch: Watch | None = None, *, stays: bool = True) -> None:
+    """Passes signals to the program and its states back until it has ended.
+
+    Then watches, if it `stays`, until no process is left.
+    """
     woken, wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -203,19 +226,19 @@ def accompany(program: int, control: socket.socket, watch: Watch | None = None) 
     poll = select.poll()
     for number in (woken, control.fileno(), *([watch.descriptor] if watch else [])):
         poll.register(number, select.POLLIN)
-    lives = _report_states(program, control)
-    while lives or watch:
+    lives, is_over = _report_states(program, control, watch), watch is None
+    while lives or (stays and not is_over):
         for number, event in poll.poll(watch.wait() if watch else None):
             if number == woken:
                 os.read(woken, 4096)
-                lives = _report_states(program, control) and lives
+                lives = _report_states(program, control, watch) and lives
             elif number == control.fileno():
                 _pass_on(control, program if lives else None, poll)
             elif watch and event & select.POLLIN:
                 watch.answer()
             elif watch:
                 poll.unregister(watch.descriptor)
-                watch = None
+                is_over = True
 
 
 def _pass_on(control: socket.socket, program: int | None, poll: select.poll) -> None:
@@ -227,10 +250,12 @@ def _pass_on(control: socket.socket, program: int | None, poll: select.poll) -> 
         # The process in the place of the program has ended; perhaps it was killed.
         poll.unregister(control)
     if program is not None:
-        os.kill(program, message[0] if message else signal.SIGKILL)
+        # It may have gained privileges.
+        with suppress(PermissionError):
+            os.kill(program, message[0] if message else signal.SIGKILL)
 
 
-def _report_states(program: int, control: socket.socket) -> bool:
+def _report_states(program: int, control: socket.socket, watch: Watch | None) -> bool:
     """Reports how the program's state has changed. Returns whether it lives."""
     lives = True
     with suppress(ChildProcessError):
@@ -239,7 +264,9 @@ def _report_states(program: int, control: socket.socket) -> bool:
             if process == 0:
                 break
             if process == program:
-                lives = lives and (os.WIFSTOPPED(status) or os.WIFCONTINUED(status))
+                lives = os.WIFSTOPPED(status) or os.WIFCONTINUED(status)
+                if watch and not lives:
+                    watch.program_ended()
                 with suppress(OSError):
                     control.send(_STATUS + status.to_bytes(4))
     return lives

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 import trustme
@@ -18,6 +19,7 @@ from gateway.policy.registry import PolicyRegistry
 from gateway.policy.storage import StoredPolicies
 from gateway.store import open_store
 from tests.e2e.conftest import Gateways
+from tests.e2e.lacking import lacking
 from tests.e2e.mitmweb import wait_for
 from tests.e2e.server import COMMAND, _authority
 from tests.e2e.upstream import Upstream
@@ -79,6 +81,7 @@ class Inspected:
             env=self.environment,
             timeout=120,
             check=False,
+            start_new_session=True,
         )
         assert "Traceback" not in done.stderr, done.stderr
         assert list((self.folder / "tmp").iterdir()) == []
@@ -179,19 +182,25 @@ def test_the_policies_and_the_placeholders_are_those_of_the_installation(
 
 def test_signals_reach_the_program_and_no_file_is_left(inspected: Inspected) -> None:
     program = (
-        "import signal, sys, time; signal.signal(signal.SIGTERM, lambda *_: sys.exit(9)); print('up', flush=True);"
-        " time.sleep(60)"
+        "import os, signal, sys, time; signal.signal(signal.SIGTERM, lambda *_: sys.exit(9));"
+        " print(os.getpid(), flush=True); time.sleep(60)"
     )
-    for number, status in ((signal.SIGTERM, 9), (signal.SIGKILL, -9)):
-        words = [*COMMAND, *inspected.words, "--", sys.executable, "-c", program]
+    for number, status, *options in ((signal.SIGTERM, 9), (signal.SIGKILL, -9), (signal.SIGKILL, -9, "--no-report")):
+        words = [*COMMAND, *inspected.words, *options, "--", sys.executable, "-c", program]
         with subprocess.Popen(
-            words, env=inspected.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            words,
+            env=inspected.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
         ) as process:
             assert process.stdout is not None
-            assert process.stdout.readline() == b"up\n"
+            started = Path("/proc", process.stdout.readline().decode().strip())
+            assert started.exists()
             process.send_signal(number)
             process.stdout.close()
             assert process.wait(60) == status
+        wait_for(lambda program=started: not program.exists())
         wait_for(lambda: not list((inspected.folder / "tmp").iterdir()))
 
 
@@ -207,5 +216,50 @@ def test_without_its_gateway_the_program_is_ended(inspected: Inspected) -> None:
         "time.sleep(60)"
     )
     words = [*COMMAND, *inspected.words, "--", sys.executable, "-c", program]
-    done = subprocess.run(words, env=inspected.environment, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        words,
+        env=inspected.environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        start_new_session=True,
+    )
     assert (done.returncode, "ended too early" in done.stderr) == (125, True), done.stderr
+
+
+def test_a_contained_program_reaches_its_gateway_alone(inspected: Inspected) -> None:
+    if subprocess.run(["unshare", "--user", "--map-root-user", "--net", "true"], check=False).returncode:
+        lacking("the system does not permit namespaces")
+    texts = json.dumps([(f"Card {CARD}", False)])
+    with TemporaryDirectory(dir="/var/tmp") as name:
+        # A contained program has a folder /tmp of its own.
+        program = Path(name, "program.py")
+        program.write_text(f"""
+import glob, os, socket, sys
+assert not glob.glob({str(inspected.folder)!r} + "/tmp/*"), "it sees the gateway's files"
+with socket.socket() as direct:
+    try:
+        direct.connect(("192.0.2.1", 443))
+    except OSError as error:
+        print("failed", error.errno)
+{PROGRAM.partition("for file in")[0]}
+""")
+        forbidden = inspected.forbid(CARD)
+        words = [*inspected.words, "--contain", "--through", "gateway", "--forbid", forbidden]
+        done = subprocess.run(
+            [*COMMAND, *words, "--", sys.executable, str(program), "[]"],
+            input=f"{texts}\n",
+            cwd=name,
+            env=inspected.environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+            start_new_session=True,
+        )
+    assert (done.returncode, done.stdout.count(CARD)) == (0, 1), done.stderr
+    assert "failed 101" in done.stdout
+    assert "Card ⟦CREDIT_CARD_" in done.stderr
+    assert "connects to 192.0.2.1:443, which `--contain` blocks" in done.stderr
+    assert "No forbidden value was sent, in 1 request." in done.stderr

@@ -102,14 +102,14 @@ def listed() -> Iterator[int]:
 
 
 @pytest.fixture(scope="module")
-def running(gateways: Gateways, listed: int) -> Running:
+def running(gateways: Gateways, listed: int, _tls: Upstream) -> Running:
     return gateways(
         *gateways.with_upstream,
         web=True,
         detection="patterns",
         operations_port=str(free_port()),
         contained_hosts=f"localhost:{listed}",
-        proxy_private_destinations="localhost",
+        proxy_private_destinations=f"localhost:{_tls.port}",
     )
 
 
@@ -136,7 +136,7 @@ class Place:
     as_user: bool
 
     def executing(
-        self, words: Sequence[str], *options: str, folder: Path | None = None, **more: Any
+        self, words: Sequence[str], *options: str, folder: Path | None = None, before: Sequence[str] = (), **more: Any
     ) -> "subprocess.Popen[str]":
         places = ["--data-dir", str(self.running.data), "--certs-dir", str(self.path / "certs")]
         ports = ["--proxy-port", str(self.running.proxy_port), "--gateway-port", str(self.running.port)]
@@ -145,7 +145,7 @@ class Place:
         clean |= {"HOME": str(self.path / "home"), "PYTHONPATH": str(ROOT)}
         streams: Any = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
         streams["start_new_session"] = True
-        wrapped = as_another_user(command) if self.as_user else command
+        wrapped = [*before, *(as_another_user(command) if self.as_user else command)]
         return subprocess.Popen(wrapped, cwd=folder or self.path / "work", env=clean, **streams, **more)
 
 
@@ -184,6 +184,18 @@ def test_a_program_that_uses_the_proxy_is_not_reported(place: Place, stranger: S
         assert process.communicate(timeout=60) == ("204\n", "")
 
 
+def test_a_file_that_cannot_be_run_and_closed_streams_are_as_in_a_shell(place: Place) -> None:
+    for words, status in ((["/etc/passwd"], 126), (["/"], 126), (["no-such-program"], 127)):
+        with place.executing(words) as process:
+            said, errors = process.communicate(timeout=60)
+        assert (said, process.returncode, errors.count("\n")) == ("", status, 1), errors
+    closing = ("sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh")
+    for option in ("--contain", "--no-report", "--through=proxy") if can_contain(place) else ():
+        with place.executing(["sh", "-c", "test -e /proc/$$/fd/1 || exit 7"], option, before=closing) as process:
+            assert process.communicate(timeout=60) == ("", "")
+        assert process.returncode == 7
+
+
 def contained(place: Place, words: Sequence[str], *options: str, **more: Any) -> "subprocess.Popen[str]":
     if not can_contain(place):
         lacking("the system does not permit namespaces")
@@ -204,6 +216,9 @@ def test_programs_that_ignore_the_proxy_are_stopped(place: Place, stranger: Stra
         said, errors = process.communicate(timeout=60)
     assert said.startswith("failed"), errors
     assert process.returncode == 0
+    reports = [line for line in errors.splitlines() if line.startswith("run_proxy.py exec: ")]
+    assert len(reports) == 1, errors
+    assert reports[0].endswith(f") connects to {stranger.place}, which `--contain` blocks")
 
 
 def test_a_program_that_containment_hides_is_named_as_such(place: Place) -> None:

@@ -75,6 +75,8 @@ class Records:
         self.tunnels: list[Tunnel] = []
         self.past: list[str] = []
         """Lines about connections that the program made past the gateway."""
+        self.blocked: list[str] = []
+        """Lines about connections that containment blocked."""
         self._on_end = on_end
         self._open: dict[str, Sent] = {}
         self._lock = threading.Lock()

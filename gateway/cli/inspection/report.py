@@ -66,9 +66,12 @@ class Report:
         if records.tunnels:
             self._write("", "Tunnels, which the gateway neither decrypts nor searches:")
             self._write(*(f"   {line}" for line in self._tunnels(records.tunnels)))
-        if records.past:
-            self._write("", "Past the gateway, unseen and unprotected:")
-            self._write(*(f"   {self.safe(line)}" for line in records.past))
+        for title, lines in (
+            ("Past the gateway, unseen and unprotected:", records.past),
+            ("Blocked:", records.blocked),
+        ):
+            if lines:
+                self._write("", title, *(f"   {self.safe(line)}" for line in lines))
         self._write("", *notes, self._alert(verdict) if verdict else "")
         self.file.flush()
 
@@ -205,8 +208,9 @@ class JsonReport(Report):
             counts: dict[str, Any] = {"bytes_sent": tunnel.sent, "bytes_received": tunnel.received}
             counts |= {"forbidden": [_hit(hit) for hit in self.forbidden.in_tunnel(tunnel)]}
             self._write(_json({"type": "tunnel", "host": self.shown(tunnel.host), "port": tunnel.port, **counts}))
-        for line in records.past:
-            self._write(_json({"type": "past_the_gateway", "connection": self.shown(line)}))
+        for kind, lines in (("past_the_gateway", records.past), ("blocked", records.blocked)):
+            for line in lines:
+                self._write(_json({"type": kind, "connection": self.shown(line)}))
         total = {"requests": len(records.sent), "forbidden": sum(map(len, self.hits.values()))}
         self._write(_json({"type": "summary", **total, "notes": list(notes), "verdict": verdict or None}))
 

@@ -1,15 +1,20 @@
 """Connections past the gateway are reported, each address once, and nothing else is."""
 
 import errno
+import os
 import socket
 import struct
 import sys
 from ipaddress import ip_address
+from pathlib import Path
 
 import pytest
 
 from gateway.programs.connection_report import parse_address
-from tests.gateway.programs.running import python, ran
+from tests.conftest import ROOT
+from tests.e2e.mitmweb import wait_for
+from tests.e2e.terminal import Terminal
+from tests.gateway.programs.running import python, ran, supervised
 
 TRIES = """
 import socket
@@ -73,6 +78,23 @@ def test_each_address_is_reported_once() -> None:
             "sends datagrams to 198.51.100.64:443",
         )
     ]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
+@pytest.mark.parametrize("count", [0, 2, 17])
+def test_on_a_terminal_the_addresses_come_again_in_the_end(tmp_path: Path, count: int) -> None:
+    addresses = [f"192.0.2.{number}" for number in range(1, count + 1)]
+    code = "import socket, sys\nfor each in sys.argv[1:]:\n  with socket.socket() as sock:\n    sock.settimeout(0.1)"
+    code += "\n    sock.connect_ex((each, 443))\nprint('program ended', flush=True)"
+    variables = {**os.environ, "PYTHONPATH": str(ROOT)}
+    terminal = Terminal(supervised(*python(code), *addresses), tmp_path, variables)
+    listed = ", ".join(f"{each}:443" for each in addresses[:16]) + " and others" * (count > 16)
+    last = f"exec: {count} addresses past the gateway: {listed}\n" if addresses else ""
+    wait_for(lambda: f"program ended\n{last}" in terminal.shown())
+    assert terminal.process.wait(60) == 0
+    assert terminal.shown().endswith(f"program ended\n{last}")
+    terminal.close()
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 """A contained program sees nothing that is hidden, and is not run where it cannot be contained."""
 
+import errno
 import os
 import shutil
 import subprocess
@@ -27,7 +28,7 @@ hidden = Hidden({place / "data": (), place / "certs": ("bundle.pem",)}, [place /
                 [place / "work" / "gate" / "way", place / "work" / "gate" / "file"])
 program = Program(shutil.which(words[0]), words, os.environ)
 try:
-    sys.exit(run(program, ContainingSupervisor([("127.0.0.1", 8080)], hidden)))
+    sys.exit(run(program, ContainingSupervisor([("127.0.0.1", 8080)], hidden, "exec")))
 except NotStarted as error:
     sys.exit(error.message)
 """
@@ -123,6 +124,14 @@ def test_the_program_gets_its_status_terminal_and_signals(folder: Path) -> None:
     assert contained(folder, "sh", "-c", "kill -TERM $$").returncode == -15
     done = contained(folder, "sh", "-c", "ps -e -o pid= | wc -l; setsid sleep 100 & echo $$")
     assert int(done.stdout.split()[0]) < 8
+
+
+def test_connections_that_are_blocked_are_reported_once(folder: Path) -> None:
+    code = "import socket\nfor port in (443, 443, 9): print(socket.socket().connect_ex(('192.0.2.1', port)))"
+    done = contained(folder, sys.executable, "-c", code)
+    assert done.stdout == f"{errno.ENETUNREACH}\n" * 3
+    reports = [line.partition(") ")[2] for line in done.stderr.splitlines()]
+    assert reports == [f"connects to 192.0.2.1:{port}, which `--contain` blocks" for port in (443, 9)]
 
 
 @pytest.mark.parametrize(

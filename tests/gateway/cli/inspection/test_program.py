@@ -56,10 +56,13 @@ def test_the_terminals_signals_are_not_sent_twice(monkeypatch: pytest.MonkeyPatc
     assert running.wait() == 0
 
 
-def test_a_program_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_that_does_not_end_is_ended(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(program, "_PATIENCE_SECONDS", 0.5)
-    running = started("import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(60)")
-    time.sleep(0.5)
+    running = started("import signal, time; signal.signal(15, signal.SIG_IGN); print(flush=True); time.sleep(60)")
+    while not capfd.readouterr().out:
+        time.sleep(0.05)
     running.end()
     assert running.wait() == 137
 

@@ -1,14 +1,16 @@
 """Says which of a caller's corrections had an effect on a request, for its receipt and for the caller."""
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from unicodedata import normalize
 
 from gateway.corrections.given import Denied, plain
 from gateway.corrections.lists import Corrections
-from gateway.models import CORRECTION
+from gateway.models import CORRECTION, Entity
 from gateway.protection.blocks import BlockFindings
-from gateway.text.fields import MessageField
+from gateway.text.fields import MessageField, Span
 
 OTHER = "CUSTOM"
 """The type under which findings are counted whose type only a caller knows."""
@@ -46,14 +48,27 @@ def applied(
         Denied(one.type, plain(text[one.start : one.end]))
         for block, each in zip(texts, found, strict=True)
         for text, spans in zip(block, each.spans, strict=True)
-        if (hidden := [span for span in spans if span.recognizer == CORRECTION])
+        if (hidden := _by_type(span for span in spans if span.recognizer == CORRECTION))
         for one in corrections.find(text)
-        if any(one.type == span.type and one.start < span.end and span.start < one.end for span in hidden)
+        if one.type in hidden and _meets(one, hidden[one.type])
     )
     given = corrections.given
     allow = {normalize("NFC", value) for value in given.allow}
     deny = {Denied(each.type, plain(each.value)) for each in given.deny}
     return Applied(allowed, denied, (len(allow), len(deny)), (len(allow & allowed), len(deny & denied)))
+
+
+def _by_type(spans: Iterable[Span]) -> dict[str, list[Span]]:
+    found: dict[str, list[Span]] = {}
+    for span in spans:
+        found.setdefault(span.type, []).append(span)
+    return found
+
+
+def _meets(one: Entity, spans: Sequence[Span]) -> bool:
+    """Whether a finding overlaps one of the spans, which are sorted and disjoint."""
+    at = bisect_right(spans, one.start, key=attrgetter("end"))
+    return at < len(spans) and spans[at].start < one.end
 
 
 def _left(texts: Sequence[Sequence[str]], found: Sequence[BlockFindings]) -> Iterator[str]:

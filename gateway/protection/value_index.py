@@ -6,9 +6,8 @@ specific one (`_is_specific`) is found even within a longer word or number, sinc
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, chain, compress, count
-from operator import add
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, chain, compress
 from sys import byteorder
 from typing import NamedTuple
 
@@ -23,16 +22,21 @@ from gateway.protection.name_spellings import (
     parts_alone,
     respelled,
 )
+from gateway.protection.occurrences import (
+    CODE_GROUPS,
+    MANY,
+    SPECIFIC_WORD,
+    has_specific_end,
+    is_specific,
+    places,
+    with_beginnings,
+    without_overlaps,
+)
 from gateway.text.fields import Span
 
-_MANY = 48
+# Pieces of a value that are compared at once.
+_STRIDE = 8
 _SHORTEST_NUMBER = 7
-# Characters, from which a value with a digit or of an e-mail address, or any other, is specific.
-_SPECIFIC, _SPECIFIC_WORD = 9, 16
-_TELLING = re.compile(r"\d|\w@\w")
-# The separators between the groups of a number, and of a code such as an IBAN.
-_NUMBER_GROUPS = re.compile(r"(?<=\d)[ \-/()]{1,2}(?=\d)")
-_CODE_GROUPS = re.compile(r"(?<=[0-9A-Z])[ \-/()]{1,2}(?=[0-9A-Z])")
 # No separator within a number, or too many; and another number after or, read backwards, before it.
 _APART = re.compile(r"[^\w \-./()]|[ \-./()_]{3}")
 _NEXT_NUMBER = re.compile(r"[ \-./()]{1,2}\d++(?!\w)")
@@ -56,7 +60,6 @@ _SECRETS = frozenset({"PASSWORD", "SECRET", "API_KEY"})
 _INNER = re.compile(r"""(?:[A-Za-z_]\w*[=:])?[*`"'(\[]*+(.+?)(?:[*`"')\].,;:!?\u2026\s]++|(?:\\n|#).*)?""", re.DOTALL)
 _WORD = re.compile(r"[^\W_]+")
 _MARKED_WORD = re.compile(r"[^\W_](?:[^\W_]|[\u0300-\u036f])*")
-_TO_BLANKS = dict.fromkeys(ASCII_SEPARATORS, " ")
 # Between the words of a value, lines may be wrapped or quoted, and words be in bold or in table cells.
 _MARKS = r"(?:[*`~|]|</?[A-Za-z][^<>\n]{0,64}>){0,4}"
 _BLANK = re.compile(rf"{_MARKS}(?=\s)[^\S\n]*(?:\n(?:[^\S\n]|>)*)?{_MARKS}[^\S\n]*")
@@ -85,12 +88,15 @@ class ValueIndex:
     """Hidden values, indexed for searching. Its repr shows no text."""
 
     __slots__ = (
+        "_following",
         "_forms",
         "_leads",
         "_order",
         "_people",
         "_plain",
+        "_specific",
         "_steps",
+        "_strides",
         "_unspaced",
         "_values",
         "_windows",
@@ -115,6 +121,11 @@ class ValueIndex:
         # The keys of `_plain` in order, each with the longest of them that it begins with, once they were searched for.
         self._order: dict[bytes, bytes] = {}
         self._people: set[str] = set()
+        # The pieces that lead from each state to others.
+        self._following: dict[int, tuple[str, ...]] = {}
+        # Once asked for: several pieces at once that lead from a state, and which ends of values are specific.
+        self._strides: dict[int, tuple[str, int]] = {}
+        self._specific: dict[tuple[str, int, bool], bool] = {}
 
     def add(self, value: str, span: Span) -> None:
         """Adds a value. A later span of the same value is ignored.
@@ -131,7 +142,7 @@ class ValueIndex:
                 # A plain word has other meanings: `postgres` is a user, a program and a password.
                 if not password.isalpha():
                     self._spell(password, span)
-        if span.type in _SECRETS and (inner := _INNER.fullmatch(value)) and _is_specific(inner[1]):
+        if span.type in _SECRETS and (inner := _INNER.fullmatch(value)) and is_specific(inner[1]):
             self._spell(inner[1], span)
         if unprefixed := _UNPREFIXED.fullmatch(value):
             self._spell(unprefixed[1], span)
@@ -157,7 +168,7 @@ class ValueIndex:
         self.spans[value] = span
         lowered = lower(value)
         self._spell_plain(value, lowered)
-        if value.isalpha() and len(value) < _SPECIFIC_WORD:
+        if value.isalpha() and len(value) < SPECIFIC_WORD:
             self._put(value, (value,), lowered, _Form(_EXACT, 0, len(value)))
             return
         self._file(value, (lowered,))
@@ -169,8 +180,8 @@ class ValueIndex:
         if len(plain) < _SHORTEST_NUMBER or plain in self._plain:
             return
         if _LETTER.search(lowered) is not None:
-            pieces = _CODE_GROUPS.sub("", value).split()
-            if not (_is_specific(pieces[0]) or _is_specific(pieces[-1])):
+            pieces = CODE_GROUPS.sub("", value).split()
+            if not (is_specific(pieces[0]) or is_specific(pieces[-1])):
                 return
         self._plain[plain] = value
         self._order = {}
@@ -198,6 +209,7 @@ class ValueIndex:
         if form not in forms:
             self._forms[word] = (*forms, form)
         at = form.way
+        self._strides = {}
         for number, piece in enumerate(pieces):
             step = (at, piece)
             if step not in self._steps:
@@ -205,6 +217,7 @@ class ValueIndex:
                 if number:
                     lead = (at, _lead(piece, 0))
                     self._leads[lead] = (*self._leads.get(lead, ()), piece)
+                    self._following[at] = (*self._following.get(at, ()), piece)
             at = self._steps[step]
         values = self._values.get(at, ())
         # Values that are hidden the same way and differ only in case need one entry.
@@ -220,43 +233,97 @@ class ValueIndex:
     def find(self, text: str) -> Iterator[tuple[int, int, str]]:
         """Yields start, end and value of the known values in a text."""
         lowered = lower(text)
-        for word, at in _places(lowered, self._forms, self._unspaced):
+        yield from without_overlaps(self._find_words(text, lowered))
+        if self._plain:
+            yield from without_overlaps(self._find_plain(text, lowered))
+
+    def _find_words(self, text: str, lowered: str) -> Iterator[tuple[int, int, str]]:
+        gaps: dict[tuple[int, int], tuple[int, str] | None] = {}
+        for word, at in places(lowered, self._forms, self._unspaced, self._is_whole):
             for form in self._forms[word]:
                 piece = form.piece(text, lowered, at)
                 step = self._steps.get((form.way, piece))
                 if step is not None:
                     start = at - form.offset
-                    for end, values in self._ends(lowered, form.way, step, start + len(piece)):
+                    for end, values in self._ends(lowered, form.way, step, start + len(piece), gaps):
                         for value in values:
-                            if _stands_free(text, start, end, value):
+                            if self._stands_free(text, start, end, value):
                                 yield start, end, value
-        if self._plain:
-            yield from self._find_plain(text, lowered)
 
-    def _ends(self, lowered: str, way: int, step: int, at: int) -> Iterator[tuple[int, Sequence[str]]]:
-        """Yields the end and the values for every value whose first piece ends at `at`."""
-        between = _BETWEEN.get(way)
+    def _is_whole(self, word: str) -> bool:
+        """Returns whether a word is a value that is found within other words, too, and begins no longer one."""
+        return is_specific(word) and all(
+            form.size == len(word) and self._steps.get((form.way, word)) not in self._following
+            for form in self._forms[word]
+        )
+
+    def _ends(
+        self, lowered: str, way: int, step: int, at: int, gaps: dict[tuple[int, int], tuple[int, str] | None]
+    ) -> Iterator[tuple[int, Sequence[str]]]:
+        """Yields the end and the values for every value whose first piece ends at `at`.
+
+        `gaps` remembers the gaps of the text: pieces that repeat make many ways lead across the same one.
+        """
         open_ = [(step, at)]
         while open_:
             step, at = open_.pop()
             if step in self._values:
                 yield at, self._values[step]
-            gap = between.match(lowered, at) if between else None
-            if gap is not None:
-                at = gap.end()
-                pieces = self._leads.get((step, _lead(lowered, at)), ())
+            if step not in self._following:
+                continue
+            several, after = self._strides.get(step) or self._stride(step)
+            if several and lowered.startswith(several, at):
+                open_.append((after, at + len(several)))
+                continue
+            if (way, at) not in gaps:
+                gap = _BETWEEN[way].match(lowered, at)
+                gaps[way, at] = (gap.end(), _lead(lowered, gap.end())) if gap is not None else None
+            if (found := gaps[way, at]) is not None:
+                at, lead = found
+                pieces = self._leads.get((step, lead), ())
                 open_ += [(self._steps[step, p], at + len(p)) for p in pieces if lowered.startswith(p, at)]
+
+    def _stride(self, step: int) -> tuple[str, int]:
+        """Returns the next pieces after a state, with blanks between them, and the state that they lead to.
+
+        None of the states between them has a value, or more than one way to go on.
+        """
+        pieces, after = [""], step
+        while len(pieces) <= _STRIDE and len(following := self._following.get(after, ())) == 1:
+            if after != step and after in self._values:
+                break
+            pieces.append(following[0])
+            after = self._steps[after, following[0]]
+        self._strides[step] = (" ".join(pieces) if len(pieces) > 2 else "", after)
+        return self._strides[step]
+
+    def _stands_free(self, text: str, start: int, end: int, value: str) -> bool:
+        """Returns whether an occurrence is not cut out of a longer word, unless the end of the value there is specific.
+
+        `192.168.10.25` is not in `192.168.10.250`.
+        """
+        for edge, inner, outer in ((0, start, start - 1), (-1, end - 1, end)):
+            if 0 <= outer < len(text) and text[outer].isalnum() and text[inner].isalnum():
+                key = value, edge, text[outer].isdecimal() and text[inner].isdecimal()
+                if key not in self._specific:
+                    self._specific[key] = has_specific_end(*key)
+                if self._specific[key]:
+                    continue
+                # Most words of two characters are part of other words as well.
+                if len(value) <= SHORTEST_UNSPACED or not (UNSPACED.match(text, outer) or UNSPACED.match(text, inner)):
+                    return False
+        return True
 
     def _find_plain(self, text: str, lowered: str) -> Iterator[tuple[int, int, str]]:
         """Yields values that are within longer words, or have other separators between their letters and digits."""
         plain = letters_and_digits(lowered)
-        # If there are few words, `_places` finds those within others, too; a value of signs alone has none.
-        if len(self._forms) <= _MANY and not any(
+        # If there are few words, `places` finds those within others, too; a value of signs alone has none.
+        if len(self._forms) <= MANY and not any(
             (count := plain.count(known)) and (count > lowered.count(lower(value)) or _WORD.search(value) is None)
             for known, value in self._plain.items()
         ):
             return
-        self._order = self._order or _with_beginnings(self._plain)
+        self._order = self._order or with_beginnings(self._plain)
         order, longest = [*self._order], max(map(len, self._order))
         offsets: list[int] = []
         windows = memoryview(plain[: len(plain) // _WINDOW * _WINDOW]).cast("I")
@@ -267,7 +334,7 @@ class ValueIndex:
                     value = self._plain[known]
                     offsets = offsets or _offsets(lowered)
                     start, end = offsets[first], offsets[first + len(known) - 1] + 1
-                    if _reads_as(lowered, start, end, value) and _stands_free(text, start, end, value):
+                    if _reads_as(lowered, start, end, value) and self._stands_free(text, start, end, value):
                         yield start - (_PLUS.match(text, start - 1) is not None), end, value
                         break  # it covers the shorter ones
 
@@ -282,44 +349,6 @@ class ValueIndex:
             if rest.startswith(known):
                 yield known
             known = self._order[known]
-
-
-def _with_beginnings(words: Iterable[bytes]) -> dict[bytes, bytes]:
-    """Returns words in order, each with the longest other one that it begins with, or nothing."""
-    result: dict[bytes, bytes] = {}
-    before = b""
-    for word in sorted(words):
-        while before and not word.startswith(before):
-            before = result[before]
-        result[word] = before
-        before = word
-    return result
-
-
-def _places(text: str, words: Collection[str], unspaced: Mapping[str, Collection[int]]) -> Iterator[tuple[str, int]]:
-    """Yields the positions of words: searches for a few one by one, for many in one pass."""
-    if len(words) <= _MANY:
-        for word in words:
-            yield from _places_of(word, text)
-    elif text.isascii():
-        # Most texts are ASCII, and this takes a third of the time.
-        found = text.translate(_TO_BLANKS).split(" ")
-        hits = [number for number, word in enumerate(found) if word in words]
-        ends = list(accumulate(map(len, found))) if hits else []
-        yield from ((found[hit], ends[hit] - len(found[hit]) + hit) for hit in hits)
-    else:
-        yield from ((word[0], word.start()) for word in _WORD.finditer(text) if word[0] in words)
-        for at in compress(count(), map(unspaced.__contains__, map(add, text, text[1:]))) if unspaced else ():
-            for size in unspaced[text[at : at + 2]]:
-                if (word := text[at : at + size]) in words:
-                    yield word, at
-
-
-def _places_of(word: str, text: str) -> Iterator[tuple[str, int]]:
-    at = text.find(word)
-    while at >= 0:
-        yield word, at
-        at = text.find(word, at + 1)
 
 
 def has_parts(value: str, kind: str) -> bool:
@@ -343,30 +372,6 @@ def _lead(text: str, at: int) -> str:
 def lower(text: str) -> str:
     """Lowercases without changing the length: `İ` is the only letter whose lower case is two characters."""
     return text.replace("İ", "i").lower()
-
-
-def _is_specific(piece: str) -> bool:
-    return len(piece) >= _SPECIFIC_WORD or (len(piece) >= _SPECIFIC and _TELLING.search(piece) is not None)
-
-
-def _stands_free(text: str, start: int, end: int, value: str) -> bool:
-    """Returns whether an occurrence is not cut out of a longer word, unless the end of the value there is specific.
-
-    The end is the piece between blanks or, next to a further digit, the word: `192.168.10.25` is not in
-    `192.168.10.250`.
-    """
-    for edge, inner, outer in ((0, start, start - 1), (-1, end - 1, end)):
-        if 0 <= outer < len(text) and text[outer].isalnum() and text[inner].isalnum():
-            # Most words of two characters are part of other words as well.
-            if len(value) > SHORTEST_UNSPACED and (UNSPACED.match(text, outer) or UNSPACED.match(text, inner)):
-                continue
-            if text[outer].isdecimal() and text[inner].isdecimal():
-                pieces = _WORD.findall(_NUMBER_GROUPS.sub("", value))
-            else:
-                pieces = _CODE_GROUPS.sub("", value).split()
-            if not _is_specific(pieces[edge]):
-                return False
-    return True
 
 
 def _reads_as(lowered: str, start: int, end: int, value: str) -> bool:

@@ -1,6 +1,7 @@
 """Finds the placeholders of a session in a text, in the canonical form and in the spellings that models produce.
 
-Canonical placeholders match first and in any context, so that an echo of a protected text restores to the exact bytes.
+Canonical placeholders match first and in any context, so that an echo of a protected text restores to the exact bytes;
+those that are broken over two lines follow.
 Between them, lenient forms match unless a letter, digit or underscore next to them makes them part of another word.
 
 Two RE2 expressions, for text that may start a placeholder and for text that may still become one, depend on the entity
@@ -29,6 +30,7 @@ from gateway.placeholders.grammar import (
     read_tag,
 )
 from gateway.placeholders.json_text import splice
+from gateway.placeholders.line_breaks import broken, broken_end
 
 TOUCHED = "\u00aa"
 """Represents a placeholder in or next to a text. A letter, since a placeholder without brackets cannot touch another
@@ -185,6 +187,8 @@ def scan(text: str, vocabulary: Vocabulary, *, before: str = "") -> list[Found]:
         )
     if not vocabulary.cores or len(text) < vocabulary.shortest:
         return found
+    if divided := [*broken(text, vocabulary.cores)]:
+        found = sorted((*found, *divided), key=lambda hit: hit.start)
     lenient = _lenient(text, found, vocabulary, before)
     return sorted((*found, *lenient), key=lambda hit: hit.start) if lenient else found
 
@@ -194,7 +198,8 @@ def open_end(text: str, vocabulary: Vocabulary) -> int:
     data = _bytes_of(fold(text))
     window = data[-_LONGEST:]
     match = _end(vocabulary.types).search(window)
-    return len(data) - len(window) + match.start() if match else len(data)
+    end = len(data) - len(window) + match.start() if match else len(data)
+    return min(end, broken_end(text, vocabulary.cores, end))
 
 
 def _lenient(text: str, exact: list[Found], vocabulary: Vocabulary, before: str) -> list[Found]:

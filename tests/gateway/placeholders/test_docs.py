@@ -16,7 +16,7 @@ WIDE = {ord(char): chr(ord(char) + 0xFEE0) for char in "0123456789ABCDEFGHJKMNPQ
 
 def examples(heading: str) -> list[str]:
     table = PAGE.split(f"| {heading} | example |")[1].split("\n\n")[0]
-    return re.findall(r"`([^`]+)`", table)
+    return [example.replace("↵", "\n") for example in re.findall(r"`([^`]+)`", table)]
 
 
 def with_tag(example: str, tag: str) -> str:

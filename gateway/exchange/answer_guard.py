@@ -73,6 +73,8 @@ class AnswerGuard:
         if text.kind == "data" or (text.kind == "json" and not self.restore.in_arguments_of(text.tool)):
             return content
         placeholders, scope = self.context.placeholders, self.context.scope
-        if text.kind == "json" and is_json(content):
-            return placeholders.restore_json(content, rules=scope).text
+        if text.kind == "json":
+            document = placeholders.restore_json(content, rules=scope).text
+            if is_json(document):
+                return document
         return placeholders.restore_answer(content, rules=scope).text

@@ -28,6 +28,7 @@ _CHARACTER = re.compile(
 )
 # The text between the quotes of a string (RFC 8259, section 7).
 _INSIDE = re.compile(r'(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+')
+_NUMERIC = frozenset("-0123456789")
 _BLANKS = " \t\n\r\f\v"
 _BLANK = re.compile(f"[{_BLANKS}]")
 _TO_SIGNS = str.maketrans(_BLANKS, "_" * len(_BLANKS))
@@ -38,6 +39,8 @@ _URL_KEY = re.compile(r"(?:ur[il]|href|link|src|endpoint|webhook|website)s?\Z", 
 _KEY_ENDS = re.compile(r"[ \t\n\r]*:")
 # Characters that a URL may have before it.
 _LEADING = "".join(map(chr, range(33)))
+# A word in the form of a placeholder, in the place of a value and without quotes.
+_UNQUOTED = re.compile(r"[:,\[][ \t\r\n]*+(\[[A-Z][A-Z0-9_]{6,90}\])(?=[ \t\r\n]*+[,}\]])")
 _SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
@@ -102,6 +105,22 @@ def number_at(document: str, position: int) -> Literal | None:
     """Returns the number that starts at `position`, of any length."""
     match = _NUMBER.match(document, position)
     return Literal(*match.span(), match[0], ((0, match.start()),)) if match else None
+
+
+def unquoted(document: str) -> Iterator[Piece]:
+    """Yields words in the form of placeholders in the place of values. A document is invalid with them."""
+    found = [(*match.span(1), match[1]) for match in _UNQUOTED.finditer(document)]
+    strings = [match.span() for match in _STRING.finditer(document)] if found else []
+    starts = [start for start, _ in strings]
+    for start, end, text in found:
+        at = bisect_right(starts, start) - 1
+        if at < 0 or strings[at][1] <= start:
+            yield start, end, text
+
+
+def as_literal(value: str) -> str:
+    """Returns a value as JSON: as a number if it is spelled like one, else as a string."""
+    return value if value[:1] in _NUMERIC and is_json(value) else f'"{escape_json(value)}"'
 
 
 def escape_json(value: str) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from gateway.destinations.rule import RestoreScope
+from gateway.http.strict_json import is_json
 from gateway.placeholders.grammar import (
     LONGEST_TAG,
     SHORTEST_TAG,
@@ -23,12 +24,14 @@ from gateway.placeholders.grammar import (
 from gateway.placeholders.json_text import (
     NUMBER,
     Piece,
+    as_literal,
     escape_json,
     fitted,
     is_document,
     is_url,
     keyed_literals,
     splice,
+    unquoted,
     without_blanks,
 )
 from gateway.placeholders.matcher import Vocabulary, scan
@@ -271,10 +274,18 @@ class Placeholders:
     def restore_json(self, text: str, *, rules: RestoreScope) -> Restored:
         """Restores the strings of a JSON document, with JSON's escaping, also of documents in its strings.
 
-        All other bytes stay. A string that consists of the placeholder of a number becomes the number again.
+        All other bytes stay. A string that consists of the placeholder of a number becomes the number again. Without
+        quotes, a placeholder becomes a number or a string, if the document is valid then.
         """
         seen: list[Restored] = []
-        return Restored(splice(text, self._json_pieces(text, rules, seen)), *_sum(seen))
+        pieces = self._json_pieces(text, rules, seen)
+        bare = [(start, end, entry) for start, end, name in unquoted(text) if (entry := self.get(name)) is not None]
+        if bare:
+            values = ((start, end, entry.number or as_literal(entry.value)) for start, end, entry in bare)
+            whole = splice(text, sorted((*pieces, *values)))
+            if is_json(whole):
+                return Restored(whole, *_sum([*seen, Restored("", len(bare))]))
+        return Restored(splice(text, pieces), *_sum(seen))
 
     def _json_pieces(self, document: str, rules: RestoreScope, seen: list[Restored]) -> list[Piece]:
         pieces: list[Piece] = []

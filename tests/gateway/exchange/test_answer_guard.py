@@ -82,6 +82,11 @@ def test_arguments_that_are_no_document(said: str) -> None:
     assert MAIL in restored(text, RestoreDocument(tool_arguments=["send"]))
 
 
+def test_arguments_that_lack_the_quotes_of_a_placeholder() -> None:
+    text = AnswerText(None, "arguments", f'{{"to": {HIDDEN}, "cc": "{HIDDEN}"}}', "json", tool="send")
+    assert json.loads(restored(text, RestoreDocument())) == {"to": MAIL, "cc": MAIL}
+
+
 def restored(text: AnswerText, rules: RestoreDocument) -> str:
     return AnswerGuard(GuardContext(PLACEHOLDERS, RestoreScope("source")), GuardDocument(), rules).restored(text)
 

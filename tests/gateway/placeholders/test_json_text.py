@@ -136,6 +136,36 @@ def test_a_placeholder_alone_is_restored_as_a_number() -> None:
     assert placeholders.restore_tree(fraction, rules=SOURCE).value == 1234567.5
 
 
+@pytest.mark.parametrize(
+    ("document", "want"),
+    [
+        ('{"card": CARD}', '{"card": 4539578763621486}'),
+        ('{"card": NUMBER, "to": "CARD"}', '{"card": 4711.50, "to": "4539578763621486"}'),
+        ('{"cards": [CARD, NAME ,1]}', '{"cards": [4539578763621486, "Robert \\"Bob\\"" ,1]}'),
+        ('{"pin": PIN}', '{"pin": "0471"}'),
+        ('{"note": "a, CARD, b", "n": CARD}', '{"note": "a, 4539578763621486, b", "n": 4539578763621486}'),
+        # Not the place of a value, or invalid all the same.
+        ('{"card": see CARD}', '{"card": see CARD}'),
+        ('{"card": CARD', '{"card": CARD'),
+        ('{"card": CARD, }', '{"card": CARD, }'),
+        ('{"card": [PERSON_7KQ2M]}', '{"card": [PERSON_7KQ2M]}'),
+    ],
+)
+def test_a_value_without_quotes_is_a_number_or_a_string(document: str, want: str) -> None:
+    placeholders = Placeholders(KEY)
+    names = {
+        "CARD": placeholders.mint("CREDIT_CARD", "4539578763621486"),
+        "NUMBER": placeholders.mint("CUSTOMER_ID", "4711.5", raw=NUMBER + "4711.50"),
+        "NAME": placeholders.mint("PERSON", 'Robert "Bob"'),
+        "PIN": placeholders.mint("PASSWORD", "0471"),
+    }
+    for name, mark in names.items():
+        document, want = document.replace(name, mark), want.replace(name, mark)
+    done = placeholders.restore_json(document, rules=SOURCE)
+    assert done.text == want
+    assert done.resolved == sum(map(document.count, names.values())) - sum(map(want.count, names.values()))
+
+
 def test_placeholders_spelled_with_json_escapes(session: Session) -> None:
     person = session.names["person"]
     escaped = person.replace("[", r"\u005b").replace("_", r"\u005f").replace("]", r"\u005D")

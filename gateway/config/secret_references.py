@@ -12,6 +12,12 @@ def is_reference(value: object) -> bool:
     return isinstance(value, str) and _REFERENCE.fullmatch(value) is not None
 
 
+def referenced_file(value: str) -> Path | None:
+    """Returns the file that a reference names, if any."""
+    match = _REFERENCE.fullmatch(value)
+    return Path(match[2]) if match is not None and match[1] == "file" else None
+
+
 def resolve(value: object) -> object:
     """Returns the secret that a reference leads to, without the line break at its end; any other value unchanged.
 

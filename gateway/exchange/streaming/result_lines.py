@@ -111,7 +111,7 @@ class ResultLines:
         guard.context.placeholders.forget_texts()
         changes = [(text, content) for text, content in restored if content != text.text]
         for text, content in changes:
-            text.container[text.key] = content
+            text.write(content)
         return dump(body) if changes or verdict.action == "replace" else line
 
 

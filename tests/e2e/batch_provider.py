@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from email.parser import BytesParser
 from typing import Any
 
 from tests.e2e.upstream import Recorded, Reply
@@ -61,3 +62,69 @@ class AnthropicBatches:
         if parts[1:] == ["results"]:
             return Reply(in_pieces(self.results(parts[0])), headers={"content-type": "application/x-jsonl"})
         return Reply(json.dumps(self.batch(parts[0])).encode())
+
+
+class OpenAIBatches:
+    """Files and batches, which end as soon as they are created. Requests with `n` 13 fail."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, tuple[str, bytes]] = {}
+        self.batches: dict[str, dict[str, Any]] = {}
+        self.content = b""
+
+    def _file(self, name: str) -> dict[str, Any]:
+        filename, content = self.files[name]
+        known = {"id": name, "object": "file", "bytes": len(content), "created_at": 1, "filename": filename}
+        return {**known, "purpose": "batch", "status": "processed"}
+
+    def _upload(self, request: Recorded) -> Reply:
+        message: Any = BytesParser().parsebytes(
+            f"content-type: {request.header('content-type')}\r\n\r\n".encode() + request.body
+        )
+        parts = {part.get_param("name", header="content-disposition"): part for part in message.get_payload()}
+        assert parts["purpose"].get_payload() == "batch"
+        name = f"file-AbCdEfGhJkLmNpQrStUv{len(self.files)}"
+        self.files[name] = str(parts["file"].get_filename()), parts["file"].get_payload(decode=True)
+        return Reply(json.dumps(self._file(name)).encode())
+
+    def _start(self, asked: dict[str, Any]) -> Reply:
+        good: list[str] = []
+        bad: list[str] = []
+        for line in self.files[asked["input_file_id"]][1].splitlines():
+            given = json.loads(line)
+            message = {"role": "assistant", "content": said(given["body"])}
+            answer = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": given["body"]["model"]}
+            answer |= {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+            answer |= {"usage": {"prompt_tokens": 5, "completion_tokens": 3, "total_tokens": 8}}
+            failed = given["body"].get("n") == 13
+            body = {"error": {"message": f"No: {message['content']}"}} if failed else answer
+            response = {"status_code": 400 if failed else 200, "request_id": "r", "body": body}
+            result = {"id": "batch_req_1", "custom_id": given["custom_id"], "response": response, "error": None}
+            (bad if failed else good).append(json.dumps(result))
+        batch = {"id": f"batch_AbCdEfGhJkLmNpQrStUv{len(self.batches)}", "object": "batch", "status": "completed"}
+        batch |= {name: asked.get(name) for name in ("input_file_id", "endpoint", "completion_window", "metadata")}
+        for member, lines in (("output_file_id", good), ("error_file_id", bad)):
+            name = f"file-{member}{len(self.files)}"
+            self.files[name] = "out.jsonl", "\n".join([*lines, ""]).encode()
+            batch[member] = name
+        self.batches[batch["id"]] = {**batch, "created_at": 1}
+        # The names of the results are known once it has ended.
+        return Reply(json.dumps({**batch, "created_at": 1, "output_file_id": None, "error_file_id": None}).encode())
+
+    def __call__(self, request: Recorded) -> Reply:
+        _, _, kind, *parts = request.path.split("/")
+        known: Any = self.files if kind == "files" else self.batches
+        if request.method == "POST" and not parts:
+            return self._upload(request) if kind == "files" else self._start(request.json)
+        if not parts:
+            listed = [*map(self._file, self.files)] if kind == "files" else [*self.batches.values()]
+            return Reply(json.dumps({"object": "list", "data": listed, "has_more": False}).encode())
+        if parts[0] not in known:
+            return Reply(b'{"error": {"message": "no such file"}}', 404)
+        if request.method == "DELETE":
+            return Reply(json.dumps({"id": parts[0], "object": "file", "deleted": True}).encode())
+        if parts[1:] == ["content"]:
+            content = self.files[parts[0]][1]
+            pieces = (content[at : at + 37] for at in range(0, len(content), 37))
+            return Reply(pieces, headers={"content-type": "application/octet-stream"})
+        return Reply(json.dumps(self._file(parts[0]) if kind == "files" else self.batches[parts[0]]).encode())

@@ -218,7 +218,7 @@ def test_the_paths_of_this_table_are_all_there_are(client: httpx.Client) -> None
     assert named == wanted
 
 
-@pytest.mark.parametrize("path", ["audio/speech", "images/edits", "files", "batches?limit=2"])
+@pytest.mark.parametrize("path", ["audio/speech", "images/edits", "uploads?limit=2"])
 def test_a_call_with_files_names_the_policys_setting(client: httpx.Client, path: str) -> None:
     answer = client.post(f"/v1/{path}", json={"model": "svc-demo"})
     check(answer, 404, "not_found", None)

@@ -73,7 +73,7 @@ def test_an_asterisk_for_the_path(running: Running, tls_upstream: Upstream, meth
 @pytest.mark.parametrize(
     "path",
     """
-    /v1/files /v1/uploads /v1/uploads/upload_1/parts /v1/batches /v1/audio/speech
+    /v1/uploads /v1/uploads/upload_1/parts /v1/audio/speech
     /v1/audio/transcriptions /v1/images/generations /v1/videos /v1/realtime/client_secrets /v1/realtime/calls
     /openai/deployments/x/images/generations /upload/v1beta/files /v1beta/models/x:batchGenerateContent
     """.split(),

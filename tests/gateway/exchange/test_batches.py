@@ -12,6 +12,7 @@ from gateway.config.loading import load_settings
 from gateway.container import Container
 from gateway.errors import GatewayError
 from gateway.exchange.messages import Call, ForwardedRequest, Listener
+from gateway.http.multipart import Part, write_form
 from gateway.ids import new_request_id
 from gateway.server.dispatcher import Dispatcher
 from tests.exchanges import opened
@@ -139,6 +140,40 @@ async def test_the_same_batch_gives_the_same_bytes(dispatcher: Dispatcher) -> No
     assert once.body == twice.body
     other = await opened(dispatcher, call("POST", "", {"requests": [line(), line("Hello.")]}))
     assert json.loads(once.body)["requests"][0] != json.loads(other.body)["requests"][0]
+
+
+async def test_a_job_of_mistral(dispatcher: Dispatcher) -> None:
+    """Its lines have no `url`; the job has the model, and names are UUIDs."""
+    file, job, output = (f"5f2b9c1e-8d4a-4b7e-9f3c-2a1d6e8b7c4{n}" for n in range(3))
+    body = json.dumps({"custom_id": "0", "body": {"messages": [{"role": "user", "content": f"I am {MAIL}."}]}})
+    form, kind = write_form([Part("purpose", b"batch"), Part("file", body.encode(), "a.jsonl")])
+    uploading = Call(
+        new_request_id(),
+        Listener.PROXY,
+        "POST",
+        HOST,
+        "/v1/files",
+        [(b"x-api-key", b"k"), (b"content-type", kind)],
+        form,
+    )
+
+    def at(method: str, path: str, given: Any = None) -> Call:
+        return call(method, "", given, key="k")._replace(path=f"/v1/{path}")
+
+    forwarded, _ = await sent(dispatcher, uploading, json.dumps({"id": file}).encode())
+    assert MAIL.encode() not in forwarded.body
+    placeholder = forwarded.placeholders[0]
+    asked = {"input_files": [file], "model": "mistral-x", "endpoint": "/v1/chat/completions", "metadata": {"of": MAIL}}
+    started, _ = await sent(dispatcher, at("POST", "batch/jobs", asked), json.dumps({"id": job}).encode())
+    assert json.loads(started.body)["input_files"] == [file]
+    assert MAIL.encode() not in started.body
+    _, seen = await sent(
+        dispatcher, at("GET", f"batch/jobs/{job}"), json.dumps({"id": job, "output_file": output}).encode()
+    )
+    assert json.loads(seen)["output_file"] == output
+    line = json.dumps({"custom_id": "0", "response": {"body": {"said": placeholder}}}).encode()
+    _, results = await sent(dispatcher, at("GET", f"files/{output}/content"), line)
+    assert json.loads(results)["response"]["body"]["said"] == MAIL
 
 
 async def test_an_error_of_the_provider_is_restored_too(dispatcher: Dispatcher) -> None:

@@ -43,6 +43,14 @@ _CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 _CREDENTIAL = re.compile(
     rb"(?:(?:bearer|basic|token|key|api-?key) +)?([A-Za-z0-9._~+/:|@-]{1,4096}=*)\Z", re.IGNORECASE
 )
+# A token that GitHub issues to Copilot in editors, and its members that name an account, an expiry, and from where the
+# client signed in. Only the others are searched.
+_PAIR = rb"[a-z0-9_-]{1,40}=[a-z0-9._,:/+-]{0,512}"
+_PAIRS = re.compile(rb"bearer +((?:%s;)*%s):[0-9a-f]{64}\Z" % (_PAIR, _PAIR), re.IGNORECASE)
+_ISSUED = re.compile(
+    rb"(?:^|(?<=;))(?:(?:tid|ol)=(?=[\d,]*[a-f])[0-9a-f,]+|exp=\d{10}|ip=[0-9a-f.:]+|asn=as\d+)(?:;|\Z)",
+    re.IGNORECASE,
+)
 
 
 def forwardable(fields: Iterable[Field], forward: frozenset[bytes]) -> list[Field]:
@@ -133,7 +141,7 @@ class HeadSearch:
         if len({value.strip().rpartition(b" ")[2] for _, value in given}) > 1:
             raise BadRequest("Two different credentials were sent; send only the one that the provider reads.")
         for name, value in given:
-            if not self._is_credential(value):
+            if not self._is_credential(value, destination.required.pairs):
                 shown = name.lower().decode("ascii")
                 message = f"The header `{shown}` holds something other than a credential; send the credential alone."
                 raise BadRequest(message, param=shown)
@@ -145,11 +153,11 @@ class HeadSearch:
         sent = [given[name] for name in sorted(destination.required.tokens & given.keys())]
         return [(name, value) for name, value in sent if is_drawn(_decoded(value)) or self._is_credential(value)]
 
-    def _is_credential(self, value: bytes) -> bool:
-        match = _CREDENTIAL.match(value.strip())
+    def _is_credential(self, value: bytes, pairs: bool = False) -> bool:
+        match = _CREDENTIAL.match(value.strip()) or (_PAIRS.match(value.strip()) if pairs else None)
         if match is None:
             return False
-        block = [TextField(None, None, match[1].decode("ascii"))]
+        block = [TextField(None, None, _ISSUED.sub(b"", match[1]).decode("ascii"))]
         found = self.patterns.find([block], self.policy, PrivacyMode.STANDARD, block=False)[0]
         return all(group_of(span.type, self.patterns.types) == "secret" for span in found.spans[0])
 

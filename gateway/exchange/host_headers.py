@@ -9,10 +9,14 @@ from gateway.http.header_names import FAMILIES
 
 @dataclass(frozen=True, slots=True)
 class HostHeaders:
-    """The headers that a host requires: `names` say which client calls, `tokens` are sent as credentials are."""
+    """The headers that a host requires: `names` say which client calls, `tokens` are sent as credentials are.
+
+    With `pairs`, a credential may be `name=value;…:MAC`.
+    """
 
     names: frozenset[bytes] = frozenset()
     tokens: frozenset[bytes] = frozenset()
+    pairs: bool = False
 
     @property
     def every(self) -> frozenset[bytes]:
@@ -20,7 +24,9 @@ class HostHeaders:
         return self.names | self.tokens
 
 
-_REQUIRED = [(HostMatcher(host_regexes(each.hosts)), HostHeaders(each.names, each.tokens)) for each in FAMILIES]
+_REQUIRED = [
+    (HostMatcher(host_regexes(each.hosts)), HostHeaders(each.names, each.tokens, each.pairs)) for each in FAMILIES
+]
 
 
 @lru_cache(maxsize=256)

@@ -14,15 +14,19 @@ def _names(listed: str) -> frozenset[bytes]:
 
 
 class HostFamily(NamedTuple):
-    """The headers that some hosts require of clients that have signed in. `hosts` are patterns."""
+    """The headers that some hosts require of clients that have signed in. `hosts` are patterns.
+
+    With `pairs`, their credentials may be `name=value;…:MAC`.
+    """
 
     hosts: tuple[str, ...]
     names: frozenset[bytes]
     tokens: frozenset[bytes]
+    pairs: bool
 
 
 FAMILIES = tuple(
-    HostFamily(tuple(each["hosts"]), _names(each["names"]), _names(each["tokens"]))
+    HostFamily(tuple(each["hosts"]), _names(each["names"]), _names(each["tokens"]), each.get("pairs", False))
     for each in _WORDS.pop("families").values()
 )
 _LISTS = {kind: _names(listed) for kind, listed in _WORDS.items()}

@@ -22,7 +22,13 @@ from gateway.wires.reading import FieldReader, take_own, unknown_keys
 
 _METHODS = ("generateContent", "streamGenerateContent", "countTokens")
 # Members beside the request.
-_KEYS = frozenset({"model", "project", "user_prompt_id", "enabled_credit_types", "request"})
+_KEYS = frozenset(
+    {
+        *("model", "project", "user_prompt_id", "enabled_credit_types", "request"),
+        # Antigravity's.
+        *("userAgent", "requestId", "requestType"),
+    }
+)
 # The id of a project of Google Cloud, which an organization may prefix with its domain.
 _PROJECT = re.compile(r"(?:[a-z][a-z0-9.-]{0,62}:)?[a-z][a-z0-9-]{4,28}[a-z0-9]\Z")
 
@@ -124,10 +130,12 @@ def _texts(body: Body, inner: list[AnswerText]) -> Iterator[AnswerText]:
 
 
 def _is_address(name: str, value: Any) -> bool:
-    """Whether a member names the project that pays, or is the id of a prompt."""
+    """Whether a member names the project that pays, or is the id of a prompt or request."""
     if not isinstance(value, str):
         return False
-    return (name == "project" and _PROJECT.match(value) is not None) or (name == "user_prompt_id" and is_drawn(value))
+    return (name == "project" and _PROJECT.match(value) is not None) or (
+        name in {"user_prompt_id", "requestId"} and is_drawn(value)
+    )
 
 
 def _beside(body: Body, files: set[str]) -> Iterator[MessageField]:

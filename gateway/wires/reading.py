@@ -27,7 +27,8 @@ SCHEMA_KEYS = word_lists(__file__)["schema"]
 
 _MODEL = re.compile(r"[\w@][\w.:/@+-]{0,255}\Z", re.ASCII)
 # The model in the path of a call to Azure.
-_DEPLOYMENT = re.compile(r"/deployments/([\w.-]+)/", re.ASCII)
+# Azure serves a deployment; of an engine, completions of Copilot in editors.
+_DEPLOYMENT = re.compile(r"/(?:deployments|engines)/([\w.-]+)/", re.ASCII)
 _TEXTS = ("svc_task", "svc_policy", "svc_privacy_mode")
 _EXTENSIONS = (*_TEXTS, ALLOW, DENY)
 # Field names of native calls, which no wire has, and their equivalents.
@@ -115,13 +116,13 @@ def _optional_text(body: Body, name: str) -> str | None:
 
 
 def named_model(body: Body, path: str) -> object:
-    """Returns the model that a request names in its body, or as Azure's clients do, in its path; unchecked."""
+    """Returns the model that a request names in its body or, as clients of Azure do, in its path; unchecked."""
     deployment = None if "model" in body else deployment_in(path)
     return deployment or body.get("model")
 
 
 def deployment_in(path: str) -> str | None:
-    """Returns the deployment that a path of Azure's names. Azure serves with it, whatever the body names."""
+    """Returns the deployment or engine that a path names. It serves the call, whatever the body names."""
     deployment = _DEPLOYMENT.search(path)
     return deployment[1] if deployment else None
 

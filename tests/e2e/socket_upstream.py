@@ -139,12 +139,12 @@ class SocketEntrance:
         if self.name == "gateway":
             given = {"Authorization": f"Bearer {OPERATOR_KEY}", **more}
             return connect(
-                f"ws://127.0.0.1:{self.running.port}{path}", additional_headers=given, proxy=None, open_timeout=30
+                f"ws://127.0.0.1:{self.running.port}{path}", additional_headers=given, proxy=None, open_timeout=60
             )
         given = {"Authorization": "Bearer key-of-the-provider", **more}
         url = f"wss://localhost:{self.upstream.port}{path}"
         trust, proxy = self.running.trust, self.running.proxy
-        return connect(url, additional_headers=given, proxy=proxy, ssl=trust, open_timeout=30)
+        return connect(url, additional_headers=given, proxy=proxy, ssl=trust, open_timeout=60)
 
 
 def answered(client: Connection) -> list[Json]:

@@ -15,13 +15,22 @@ from tests.e2e.server import OPERATOR_KEY, Running
 from tests.e2e.upstream import Recorded, Reply, Upstream, every_host_on_loopback
 
 CHATGPT, GOOGLE, COPILOT = "chatgpt.com", "cloudcode-pa.googleapis.com", "api.individual.githubcopilot.com"
-REPORTING = ("ab.chatgpt.com", "play.googleapis.com", "telemetry.individual.githubcopilot.com")
+EDITORS, ANTIGRAVITY = "proxy.individual.githubcopilot.com", "daily-cloudcode-pa.googleapis.com"
+REPORTING = (
+    "copilot-telemetry.githubusercontent.com",
+    "ab.chatgpt.com",
+    "play.googleapis.com",
+    "telemetry.individual.githubcopilot.com",
+)
 MAIL, CARD = "anna.schmidt@acme.test", "4539578763621486"
 SAID = f"I am {MAIL}, card {CARD}."
 SESSION, ACCOUNT = "01a222eb-712a-7d82-a729-03b2fab1fc16", "0b9c3c1e-6d9a-4f4e-8f27-2f3f6f0d9a51"
 # Put together, so that no scanner of this repository takes one for a live one.
 TOKENS = {CHATGPT: "eyJhbGciOiJSUzI1NiJ9." + "canary4711" * 4, GOOGLE: "ya29." + "canary4711" * 4}
 TOKENS[COPILOT] = "gho_" + "canary4711" * 3 + "abcdef"
+EDITOR_TOKEN = (
+    "tid=0a1b2c3d4e5f;exp=1785240000;sku=copilot_for_business_seat;ip=203.0.113.7;asn=AS3320;chat=1:" + "ab12" * 16
+)
 HEADERS = {
     CHATGPT: {
         "chatgpt-account-id": ACCOUNT,
@@ -71,6 +80,9 @@ def provider(request: Recorded) -> Reply:
             for each in in_threes(asked["messages"][-1]["content"])
         ]
         return events([*chunks, {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}, "[DONE]"])
+    if request.path.endswith("/completions"):
+        chunks = [{"choices": [{"index": 0, "text": each}]} for each in in_threes(asked["prompt"])]
+        return events([*chunks, "[DONE]"])
     if request.path.endswith("/messages"):
         block = {"type": "text", "text": asked["messages"][-1]["content"]}
         return Reply(json.dumps({"type": "message", "role": "assistant", "content": [block]}).encode())
@@ -89,7 +101,7 @@ def provider(request: Recorded) -> Reply:
 
 @pytest.fixture(scope="module")
 def vendors(authority: trustme.CA) -> Iterator[Upstream]:
-    with Upstream(authority, *HEADERS, *REPORTING).running() as upstream:
+    with Upstream(authority, *HEADERS, EDITORS, ANTIGRAVITY, *REPORTING).running() as upstream:
         yield upstream
 
 
@@ -191,6 +203,31 @@ def test_copilot(ask: Any, vendors: Upstream) -> None:
     check_head(vendors, COPILOT)
 
 
+def test_copilot_in_an_editor(ask: Any, vendors: Upstream) -> None:
+    """Its token has the address of the client, which GitHub has put there."""
+    head = {"authorization": f"Bearer {EDITOR_TOKEN}", "copilot-language-server-version": "1.400.0"}
+    body = {"prompt": f"# {SAID}\nsend(", "suffix": ")", "stream": True, "n": 1, "extra": {"language": "python"}}
+    got = said(ask(EDITORS, "/v1/engines/gpt-41-copilot/completions", body, **head))
+    assert "".join(each["choices"][0]["text"] for each in got) == body["prompt"]
+    messages = [{"role": "user", "content": SAID}]
+    got = said(ask(COPILOT, "/chat/completions", {"model": "gpt-5", "stream": True, "messages": messages}, **head))
+    assert "".join(each["choices"][0]["delta"].get("content", "") for each in got) == SAID
+    for request in vendors.recorded:
+        assert {name: dict(request.headers)[name] for name in head} == head
+    assert vendors.recorded[0].json["extra"] == body["extra"]
+    assert ask(CHATGPT, "/backend-api/codex/responses", {"input": "Hello"}, **head).status_code == 400
+
+
+def test_antigravity(ask: Any, vendors: Upstream) -> None:
+    contents = [{"role": "user", "parts": [{"text": SAID}]}]
+    envelope = {"model": "m", "project": "made-up-project", "requestId": SESSION, "userAgent": "antigravity"}
+    body = {**envelope, "requestType": "agent", "request": {"contents": contents}}
+    got = said(ask(ANTIGRAVITY, "/v1internal:streamGenerateContent?alt=sse", body, authorization="Bearer ya29.made-up"))
+    texts = [each["response"]["candidates"][0]["content"]["parts"][0]["text"] for each in got]
+    assert "".join(texts) == SAID
+    assert {name: vendors.recorded[0].json[name] for name in envelope} == envelope
+
+
 @pytest.mark.parametrize(
     ("host", "path"),
     [
@@ -199,6 +236,7 @@ def test_copilot(ask: Any, vendors: Upstream) -> None:
         ("ab.chatgpt.com", "/otlp/v1/metrics"),
         ("play.googleapis.com", "/log?format=json&hasfast=true"),
         ("telemetry.individual.githubcopilot.com", "/telemetry"),
+        ("copilot-telemetry.githubusercontent.com", "/telemetry"),
     ],
 )
 def test_reports_are_dropped(ask: Any, vendors: Upstream, host: str, path: str) -> None:

@@ -188,6 +188,33 @@ def test_the_clients_credentials_are_sent_only_where_they_are_the_upstreams(
     assert cross(protector, policy, (name, KEY), keep=True) == {**WRITTEN, name.lower(): KEY}
 
 
+PAIRS = b"Bearer tid=0a1b2c;exp=1785240000;sku=copilot_business;ip=203.0.113.7;asn=AS3320;chat=1:" + b"ab12" * 16
+
+
+@pytest.mark.parametrize(
+    ("url", "value", "is_sent"),
+    [
+        (COPILOT, PAIRS, True),
+        ("https://copilot-proxy.githubusercontent.com/v1", PAIRS, True),
+        (CHATGPT, PAIRS, False),
+        ("https://api.openai.com/v1", PAIRS, False),
+        (COPILOT, PAIRS.replace(b"copilot_business", b"93.184.216.34"), False),
+        (COPILOT, PAIRS.replace(b"chat=1", b"tel=" + CARD.encode()), False),
+        (COPILOT, PAIRS.replace(b"0a1b2c", CARD.encode()), False),
+        (COPILOT, PAIRS[:-1], False),
+        (COPILOT, PAIRS + b"; " + MAIL, False),
+    ],
+)
+def test_tokens_of_pairs_are_sent_to_the_hosts_that_know_them(
+    protector: Protector, policy: Policy, url: str, value: bytes, is_sent: bool
+) -> None:
+    if is_sent:
+        assert cross(protector, policy, (b"Authorization", value), keep=True, url=url)[b"authorization"] == value
+    else:
+        with pytest.raises(BadRequest, match="other than a credential"):
+            cross(protector, policy, (b"Authorization", value), keep=True, url=url)
+
+
 def test_two_different_credentials_are_not_sent(protector: Protector, policy: Policy) -> None:
     """One of them may be another provider's. Some clients repeat theirs in the header of another protocol."""
     other = b"sk-" + b"another4711" * 4

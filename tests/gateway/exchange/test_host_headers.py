@@ -13,6 +13,7 @@ from gateway.http.header_names import FAMILIES, HARMLESS, HOP_BY_HOP, TOKENS, ch
         ("CHATGPT.com", b"originator"),
         ("api.githubcopilot.com", b"copilot-integration-id"),
         ("api.individual.githubcopilot.com", b"editor-version"),
+        ("copilot-proxy.githubusercontent.com", b"copilot-language-server-version"),
     ],
 )
 def test_a_host_requires_its_own(host: str, name: bytes) -> None:

@@ -164,13 +164,14 @@ class Grant:
     """The restrictions of a key. Without policies, models or quotas, any policy or model, and any number.
 
     `models` are names, or patterns in which `*` matches anything. The first policy replaces the default policy
-    where that one is not permitted.
+    where that one is not permitted. `upstreams` are those whose AWS credentials may sign its requests; none by default.
     """
 
     scopes: frozenset[Scope] = CLIENT_SCOPES
     policies: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     quotas: tuple[Quota, ...] = ()
+    upstreams: tuple[str, ...] = ()
 
 
 UNRESTRICTED = Grant()

@@ -131,15 +131,14 @@ class Callers:
     def own_credentials(self, fields: Sequence[Field]) -> frozenset[bytes]:
         """Returns the headers with the client's own credentials for the upstream, if `X-SVC-Key` has the gateway key.
 
-        A gateway key sent there by mistake does not count, so it never reaches the upstream.
+        A gateway key sent there by mistake does not count, so it never reaches the upstream, nor does an AWS signature.
         """
         given = {name.lower(): value for name, value in fields}
         return self._own_credentials(given) if _OWN_KEY in given else frozenset()
 
     def _own_credentials(self, given: Mapping[bytes, bytes]) -> frozenset[bytes]:
-        return frozenset(
-            name for name in PROVIDER_CREDENTIALS & given.keys() if not self._key_search.in_bytes(given[name])
-        )
+        found = [name for name in PROVIDER_CREDENTIALS & given.keys() if not is_signature(given[name])]
+        return frozenset(name for name in found if not self._key_search.in_bytes(given[name]))
 
     def refuse_gateway_key(self, fields: Sequence[Field]) -> None:
         """Raises BadRequest if header fields that go to the upstream hold a gateway key."""

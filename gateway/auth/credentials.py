@@ -4,6 +4,7 @@ Both recognize these spellings of a value: quoted, percent-encoded, escaped as i
 hexadecimal, in capitals or lower case, in full-width letters, and with invisible characters.
 """
 
+import re
 from base64 import b32encode, b64decode, b64encode, urlsafe_b64encode
 from binascii import Error
 from collections.abc import Callable, Iterable, Iterator
@@ -26,6 +27,7 @@ _OTHERS = frozenset(b"proxy-authorization x-svc-key x-amz-security-token ocp-api
 CREDENTIAL_HEADERS = PROVIDER_CREDENTIALS | _MAY_REPEAT | _OTHERS
 SCRUBBED = b"[credential]"
 KEY_PREFIX = b"svck_"
+_AWS_KEY_ID = re.compile(rb"\AAWS4-[A-Z0-9-]+ Credential=([^/]+)/")
 
 _SHORTEST_SECRET = 12
 _SHORTEST_PART = 16
@@ -75,6 +77,8 @@ def secrets_of(fields: Iterable[Field]) -> frozenset[bytes]:
             continue
         scheme, _, secret = value.strip().rpartition(b" ")
         found.add(secret)
+        if (key_id := _AWS_KEY_ID.search(value)) is not None:
+            found.add(key_id[1])
         if scheme.strip().lower() == b"basic":
             with suppress(Error):
                 pair = b64decode(secret)

@@ -1,4 +1,4 @@
-"""The scopes, policies and models that a key permits: read from words and from the store, and checked."""
+"""The scopes, policies, models and upstreams that a key permits: read from words and from the store, and checked."""
 
 import json
 import re
@@ -15,7 +15,11 @@ _MOST_NAMES = 64
 
 
 def grant_of(
-    scopes: Iterable[str] = (), policies: Iterable[str] = (), models: Iterable[str] = (), quotas: Iterable[str] = ()
+    scopes: Iterable[str] = (),
+    policies: Iterable[str] = (),
+    models: Iterable[str] = (),
+    quotas: Iterable[str] = (),
+    upstreams: Iterable[str] = (),
 ) -> tuple[Scope, Grant]:
     """Returns the scope, `client` or `operator`, and the grant of a new key. No scopes stand for `client`.
 
@@ -29,7 +33,8 @@ def grant_of(
     if len({(quota.unit, quota.period) for quota in read}) < len(read):
         raise Unprocessable("Two quotas limit the same unit in the same period; leave one out.", param="quota")
     named = asked if asked.isdisjoint({Scope.OPERATOR, Scope.CLIENT}) else CLIENT_SCOPES
-    return scope, Grant(named, _names(policies, "policy"), _names(models, "model"), read)
+    limits = (_names(policies, "policy"), _names(models, "model"), read, _names(upstreams, "aws_upstream"))
+    return scope, Grant(named, *limits)
 
 
 def scope_words(scope: Scope, grant: Grant) -> str:
@@ -40,16 +45,17 @@ def scope_words(scope: Scope, grant: Grant) -> str:
 def grant_json(grant: Grant) -> str:
     """Returns a grant as it is stored."""
     quotas = [quota_words(quota) for quota in grant.quotas]
-    return json.dumps(
-        {"scopes": sorted(grant.scopes), "policies": grant.policies, "models": grant.models, "quotas": quotas}
-    )
+    members = {"scopes": sorted(grant.scopes), "policies": grant.policies, "models": grant.models, "quotas": quotas}
+    return json.dumps({**members, "upstreams": grant.upstreams} if grant.upstreams else members)
 
 
 def stored_grant(text: str) -> Grant:
     """Reads a grant as it is stored."""
     members: dict[str, Any] = json.loads(text)
     scopes, quotas = frozenset(map(Scope, members["scopes"])), tuple(map(read_quota, members["quotas"]))
-    return Grant(scopes, tuple(members["policies"]), tuple(members["models"]), quotas)
+    # Keys that were stored before there were any have no upstreams.
+    policies, models, upstreams = (tuple(members.get(name, ())) for name in ("policies", "models", "upstreams"))
+    return Grant(scopes, policies, models, quotas, upstreams)
 
 
 def check_scope(caller: Caller, scope: Scope) -> None:
@@ -74,6 +80,14 @@ def check_models(caller: Caller, asked: object, served: str, others: object = No
         if not any(isinstance(name, str) and fnmatchcase(name, model) for name in names for model in permitted):
             message = "This key does not permit the model. Use one that it permits, or another key."
             raise Forbidden(message, code="model_not_permitted", param="model")
+
+
+def check_upstream(caller: Caller, upstream: str) -> None:
+    """Raises Forbidden unless the caller's key permits the AWS credentials of an upstream to sign its requests."""
+    if not any(fnmatchcase(upstream, name) for name in caller.grant.upstreams):
+        message = f"This key does not permit the AWS credentials of the upstream `{upstream}`, and nothing was sent."
+        advice = f"Use a key that the operator has made with `keys create --aws-upstream {upstream}`."
+        raise Forbidden(f"{message} {advice}", code="upstream_not_permitted")
 
 
 def permitted_policy(caller: Caller | None, asked: str | None, default: str, param: str) -> str:

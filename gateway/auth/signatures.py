@@ -11,8 +11,9 @@ _SCHEMES = (b"aws4-hmac-sha256", b"aws4-ecdsa-p256-sha256")
 _PARAMETERS = frozenset({"x-amz-signature", "x-amz-algorithm"})
 _MESSAGE = (
     "Requests with an AWS signature cannot be protected, since hiding private text breaks the signature; nothing was "
-    "sent. Use a Bedrock API key instead (set `AWS_BEARER_TOKEN_BEDROCK`), or have the operator take the host out of "
-    "`intercept_hosts`: then nothing that is sent there is protected."
+    "sent. Use a Bedrock API key instead (set `AWS_BEARER_TOKEN_BEDROCK`), or have the operator give the gateway AWS "
+    "credentials for an upstream with this host (`aws_access_key_id`), or take the host out of `intercept_hosts`: then "
+    "nothing that is sent there is protected."
 )
 
 
@@ -21,11 +22,24 @@ def is_signature(authorization: bytes) -> bool:
     return authorization.strip().lower().startswith(_SCHEMES)
 
 
-def refuse_signed(fields: Iterable[Field], query: str) -> None:
-    """Raises BadRequest (`signature_not_supported`) for a request that is signed in a header or in its query."""
-    signed = any(name.lower() == b"authorization" and is_signature(value) for name, value in fields)
+def is_signed(fields: Iterable[Field]) -> bool:
+    """Tells whether a request is signed in a header."""
+    return any(name.lower() == b"authorization" and is_signature(value) for name, value in fields)
+
+
+def refuse_signed(fields: Iterable[Field], query: str, *, signs_anew: bool = False) -> None:
+    """Raises BadRequest (`signature_not_supported`) for a request that is signed in a header or in its query.
+
+    With `signs_anew`, its destination decides about a signature in a header.
+    """
+    signed = not signs_anew and is_signed(fields)
     if not signed and query:
         names = (unquote_plus(part.partition("=")[0]).lower() for part in query.split("&"))
         signed = any(name in _PARAMETERS for name in names)
     if signed:
-        raise BadRequest(_MESSAGE, code="signature_not_supported", param="Authorization")
+        raise not_supported()
+
+
+def not_supported() -> BadRequest:
+    """Returns the error for a signed request that nothing signs anew."""
+    return BadRequest(_MESSAGE, code="signature_not_supported", param="Authorization")

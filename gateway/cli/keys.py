@@ -50,6 +50,8 @@ def add_commands(line: CommandLine) -> None:
     create.add_argument("--expires", type=_lifetime, metavar="TIME", help="lifetime, such as 12h, 90d or 4w")
     create.add_argument("--policy", action="append", help="a policy that it permits (default: all); repeatable")
     create.add_argument("--model", action="append", help="a model that it permits, such as gpt-*; repeatable")
+    upstream = "an upstream whose AWS credentials sign its requests (default: none); repeatable"
+    create.add_argument("--aws-upstream", action="append", metavar="NAME", help=upstream)
     quota = "such as requests=1000/day or characters=2000000/month; repeatable"
     create.add_argument("--quota", action="append", help=quota)
     finish(create, _create)
@@ -100,7 +102,9 @@ async def _with_keys(settings: Settings, action: KeyAction, options: argparse.Na
 
 async def _create(keys: KeyRing, options: argparse.Namespace, settings: Settings) -> None:
     with argument():
-        scope, grant = grant_of(*(getattr(options, name) or () for name in ("scope", "policy", "model", "quota")))
+        scope, grant = grant_of(
+            *(getattr(options, name) or () for name in ("scope", "policy", "model", "quota", "aws_upstream"))
+        )
         if grant.policies:
             with open_registry(settings) as registry:
                 for policy in grant.policies:
@@ -128,7 +132,7 @@ async def _list(keys: KeyRing, options: argparse.Namespace, settings: Settings) 
     table = Table(Column("Key", min_width=longest, no_wrap=True), *columns, box=None, padding=(0, 1, 0, 0))
     for row in rows:
         ends = "revoked" if row["revoked_at"] else str(row["expires_at"] or "")[:10]
-        limits = "\n".join((*row["policies"], *row["models"], *row["quotas"]))
+        limits = "\n".join((*row["policies"], *row["models"], *row["aws_upstreams"], *row["quotas"]))
         table.add_row(row["key_id"], Text(row["label"]), row["scope"], row["created_at"][:10], ends, limits)
     Console().print(table)
 
@@ -223,6 +227,7 @@ def _key_json(record: KeyRecord) -> dict[str, Any]:
         "previous_until": _written(record.previous_until),
         "policies": list(grant.policies),
         "models": list(grant.models),
+        "aws_upstreams": list(grant.upstreams),
         "quotas": [quota_words(quota) for quota in grant.quotas],
     }
 

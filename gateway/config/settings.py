@@ -36,6 +36,7 @@ from gateway.config.outbound_proxy import OutboundProxies, outbound_proxies
 from gateway.config.private_files import check_private
 from gateway.config.settings_file import ENVIRONMENT_ONLY, PREFIX, SettingsError, file_values
 from gateway.config.upstreams import UpstreamName, UpstreamSettings, Url
+from gateway.http.aws_signing import AwsSigner
 
 __all__ = ["CONFIGURED_UPSTREAM", "ENVIRONMENT_ONLY", "PREFIX", "Settings", "SettingsError"]
 
@@ -349,6 +350,7 @@ class Settings(BaseSettings):
             hint = given if self.default_upstream == CONFIGURED_UPSTREAM else ""
             problems.append(f"default_upstream: no upstream has this name{hint}")
         checks: list[Callable[[], object]] = [partial(self.upstream_api_key, name) for name in self.upstreams]
+        checks += [partial(self.upstream_signer, name) for name in self.upstreams]
         checks.append(partial(getattr, self, "outbound_proxies"))
         for check in checks:
             try:
@@ -367,6 +369,13 @@ class Settings(BaseSettings):
         except ValueError as error:
             raise SettingsError(f"upstreams.{name}.{error}") from None
         return SecretStr(key) if key is not None else None
+
+    def upstream_signer(self, name: str) -> AwsSigner | None:
+        """Returns what signs requests to the upstream `name`. Raises SettingsError if its credentials are not there."""
+        try:
+            return self.upstreams[name].signer() if name in self.upstreams else None
+        except ValueError as error:
+            raise SettingsError(f"upstreams.{name}.{error}") from None
 
     def make_data_dir(self) -> Path:
         """Creates the data folder for its owner only if missing, and returns its path.

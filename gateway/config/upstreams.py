@@ -2,13 +2,14 @@
 
 import os
 import re
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FilePath
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FilePath, model_validator
 
 from gateway.config.field_types import Proxy, Seconds, Strings
 from gateway.config.secret_references import header_secret, resolve
+from gateway.http.aws_signing import AwsSigner, region_of
 from gateway.models import Family, Trust
 
 
@@ -62,6 +63,15 @@ class UpstreamSettings(BaseModel):
     key_header: Literal["authorization", "x-api-key", "api-key", "x-goog-api-key"] | None = None
     """Header that takes its key, if not that of its API: `api-key` for deployments of Azure, `authorization` for a
     bearer token."""
+    aws_access_key_id: str | None = Field(None, pattern=r"^(file|env):")
+    """Where the id of an AWS access key is, with which the gateway signs requests to Amazon Bedrock: `file:PATH` or
+    `env:NAME`. Only gateway keys made with `keys create --aws-upstream` may use it."""
+    aws_secret_access_key: str | None = Field(None, pattern=r"^(file|env):")
+    """Where the secret of that key is."""
+    aws_session_token: str | None = Field(None, pattern=r"^(file|env):")
+    """Where the session token is that belongs to temporary credentials."""
+    aws_region: str | None = Field(None, pattern=r"^[a-z]{2}(-[a-z]+)+-\d+$")
+    """AWS region, if the host of `base_url` does not name it."""
     models: Strings = Field(("*",), min_length=1)
     """Names of the models it serves. `*` matches anything."""
     default_model: str | None = None
@@ -76,6 +86,38 @@ class UpstreamSettings(BaseModel):
     """Proxy through which it is reached, as `upstream_proxy`, which it overrides. `direct` or empty: none."""
     proxy_credentials: str | None = Field(None, pattern=r"^(file|env):")
     """Where that proxy's `user:password` is: `file:PATH` or `env:NAME`."""
+
+    @model_validator(mode="after")
+    def _check_aws(self) -> Self:
+        given = (self.aws_access_key_id, self.aws_secret_access_key)
+        if given == (None, None) and (self.aws_session_token, self.aws_region) == (None, None):
+            return self
+        if None in given:
+            raise ValueError("set both aws_access_key_id and aws_secret_access_key, or none of the settings aws_…")
+        if self.wire != "bedrock":
+            raise ValueError('AWS credentials are for upstreams with wire = "bedrock"')
+        if (self.api_key, self.api_key_env) != (None, None):
+            raise ValueError("set either an API key or AWS credentials, since a request has one of them")
+        if self._region() is None:
+            raise ValueError("set aws_region, since the host of base_url does not name a region")
+        return self
+
+    def _region(self) -> str | None:
+        return region_of(host_and_port(self.base_url)[0]) or self.aws_region
+
+    def signer(self) -> AwsSigner | None:
+        """Returns what signs its requests, None without AWS credentials. Raises ValueError as `key` does."""
+        if self.aws_access_key_id is None:
+            return None
+        found: dict[str, str | None] = {}
+        for name in ("aws_access_key_id", "aws_secret_access_key", "aws_session_token"):
+            reference = getattr(self, name)
+            try:
+                found[name] = None if reference is None else header_secret(str(resolve(reference)))
+            except ValueError as error:
+                raise ValueError(f"{name}: {error}") from None
+        key_id, secret = found["aws_access_key_id"] or "", found["aws_secret_access_key"] or ""
+        return AwsSigner(key_id, secret, found["aws_session_token"], self._region() or "")
 
     def key(self) -> str | None:
         """Returns its API key, None without one. Raises ValueError if it is not where the settings say."""

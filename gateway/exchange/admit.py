@@ -4,15 +4,16 @@ The destination is a configured upstream, the host that a proxy client chose, or
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from gateway.auth.callers import Callers
 from gateway.auth.credentials import PROVIDER_CREDENTIALS, refuse_repeated
-from gateway.auth.key_permissions import check_scope
+from gateway.auth.key_permissions import check_scope, check_upstream
 from gateway.auth.query_key import take_keys
-from gateway.auth.signatures import refuse_signed
+from gateway.auth.signatures import is_signed, not_supported, refuse_signed
 from gateway.config.settings import CONFIGURED_UPSTREAM, Settings
-from gateway.errors import BadRequest, NotFound, Unavailable, UnsupportedMedia, UpgradeRefused
+from gateway.errors import BadRequest, NotFound, Unauthorized, Unavailable, UnsupportedMedia, UpgradeRefused
 from gateway.exchange.batch_access import BatchAccess
 from gateway.exchange.batches import Batches
 from gateway.exchange.destination import Destination
@@ -67,8 +68,8 @@ class Admission:
 
         Raises GatewayError.
         """
-        path, _, query = call.path.partition("?")
-        refuse_signed(call.fields, query)
+        path = call.path.partition("?")[0]
+        self._check_signature(call)
         refuse_repeated(call.fields)
         if call.listener is not Listener.PROXY and not path.startswith("/v1/") and not call.wire:
             return None
@@ -85,8 +86,8 @@ class Admission:
 
         A destination without `url` is a surface of the gateway. Raises GatewayError.
         """
-        path, _, query = call.path.partition("?")
-        refuse_signed(call.fields, query)
+        path = call.path.partition("?")[0]
+        self._check_signature(call)
         # Other upgrades, such as h2c of clients in Java, are offers that a server may ignore (RFC 9110 section 7.8).
         if not call.connection and "websocket" in (_header(call, b"upgrade") or "").lower():
             return self._admit_socket(call, path)
@@ -100,6 +101,28 @@ class Admission:
         if wire is not None:
             return self._admit_proxied(call, wire, "chat")
         return self._admit_other(call, path)
+
+    def _check_signature(self, call: Call) -> None:
+        """Refuses a signed call that no upstream may sign anew. Raises BadRequest."""
+        wire = self._wires.named(call.wire) if call.wire else None
+        signs = wire is not None and wire.family == "bedrock" and self._surfaces.signs
+        refuse_signed(call.fields, call.path.partition("?")[2], signs_anew=signs)
+
+    def _signed_anew(self, call: Call, caller: Caller, destination: Destination) -> Destination:
+        """Returns the destination of a signed proxied call, for which the upstream with its host has AWS credentials.
+
+        Raises BadRequest without such an upstream, Unauthorized without a gateway key, Forbidden if the key does not
+        permit the upstream, and NotFound for a model that the upstream does not serve.
+        """
+        surface = self._surfaces.signing_at(call.origin)
+        if surface is None or surface.signer is None:
+            raise not_supported()
+        if not caller.has_key:
+            raise Unauthorized("The gateway signs requests of gateway keys only; send one as `X-SVC-Key`.")
+        check_upstream(caller, surface.id)
+        if surface.model_for(destination.model) is None:
+            raise NotFound("The upstream does not serve this model.", code="model_not_found", param="model")
+        return replace(destination, credentials=frozenset(), signer=surface.signer)
 
     def _admit_socket(self, call: Call, path: str) -> Exchange:
         """Admits the handshake of a WebSocket for the Responses API. Each message is admitted as a request later."""
@@ -183,6 +206,8 @@ class Admission:
             credentials=PROVIDER_CREDENTIALS,
             forward=self._forward,
         )
+        if is_signed(call.fields):
+            destination = self._signed_anew(call, caller, destination)
         if call.connection:
             self._check_provider(call, destination)
         exchange = Exchange(call.request_id, wire, caller, destination, body, path, operation, source, may_stream=True)
@@ -259,6 +284,11 @@ class Admission:
             return Destination(model, surface.trust, surface=surface.id, query=query)
         refuse_repeated(fields)
         own = self._callers.own_credentials(fields)
+        signer = None if own else surface.signer
+        if signer is not None:
+            check_upstream(caller, surface.id)
+        elif is_signed(fields):
+            raise not_supported()
         method = wire.method_path(place, model)
         url = surface.endpoint(method)
         destination = Destination(
@@ -273,6 +303,7 @@ class Admission:
             credential=None if own else surface.credential,
             credentials=own,
             forward=self._forward,
+            signer=signer,
         )
         self._callers.refuse_gateway_key(forwardable(fields, self._forward | destination.required.every))
         return destination

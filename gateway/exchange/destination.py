@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from gateway.exchange.host_headers import HostHeaders, required_by
+from gateway.http.aws_signing import AwsSigner
 from gateway.http.types import Field
 from gateway.models import Trust
 
@@ -18,7 +19,7 @@ class Destination:
 
     `fields` and `query` are the client's; so is `path`, which is empty where the gateway defines it. `credential` is a
     header field that replaces the client's credentials; without it, those named in `credentials` are forwarded.
-    `forward` names headers to forward in addition to the harmless ones.
+    `forward` names headers to forward in addition to the harmless ones. A `signer` signs what is sent.
     """
 
     model: str
@@ -32,6 +33,7 @@ class Destination:
     credential: Field | None = field(default=None, repr=False)
     credentials: frozenset[bytes] = frozenset()
     forward: frozenset[bytes] = frozenset()
+    signer: AwsSigner | None = field(default=None, repr=False)
 
     @property
     def upstream(self) -> str:

@@ -115,9 +115,13 @@ class Dispatcher:
     def _forwarded(self, exchange: Exchange, receipt: ReceiptRef) -> ForwardedRequest:
         destination, protected = exchange.destination, exchange.protected
         minted = [each.placeholder for each in protected.transformations if each.placeholder]
+        headers = exchange.headers
+        if destination.signer is not None:
+            # Also after an operator's edit, since the signature covers the body.
+            headers = destination.signer.signed(destination.url, headers, exchange.body)
         return ForwardedRequest(
             destination.url,
-            exchange.headers,
+            headers,
             exchange.body,
             receipt,
             bool(protected.hidden),

@@ -14,6 +14,7 @@ from typing import Any
 from gateway.config.settings import CONFIGURED_UPSTREAM, Settings
 from gateway.detection.plugins import plugin_modules
 from gateway.errors import BadRequest, NotFound
+from gateway.http.aws_signing import AwsSigner
 from gateway.models import Family, Trust
 
 type Body = dict[str, Any]
@@ -28,6 +29,10 @@ class Surface(ABC):
     """Whether it is inside the company's own trust boundary."""
     family: Family = "openai"
     """The API whose calls it answers."""
+    signer: AwsSigner | None = None
+    """The AWS credentials that sign its requests, if they are signed."""
+    origin: str = ""
+    """The scheme, host and port of its API."""
     has_patterns = False
     """Whether it also serves models it does not list."""
 
@@ -99,6 +104,16 @@ class SurfaceRegistry:
     def named(self, surface_id: str) -> Surface:
         """Returns the surface with an id."""
         return self._by_id[surface_id]
+
+    def signing_at(self, origin: str) -> Surface | None:
+        """Returns the surface at an origin whose requests are signed. `origin` is a scheme, a host and a port."""
+        signing = (each for each in self._surfaces if each.signer is not None)
+        return next((each for each in signing if each.origin == origin.lower()), None)
+
+    @property
+    def signs(self) -> bool:
+        """Whether requests to any surface are signed."""
+        return any(each.signer is not None for each in self._surfaces)
 
     def resolve(self, model: object, family: Family = "openai") -> tuple[Surface, str]:
         """Returns the surface of a family for a model's name, and the name to request from it.

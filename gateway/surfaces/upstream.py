@@ -18,10 +18,12 @@ import httpx
 from pydantic import SecretStr
 
 from gateway.auth.credentials import PROVIDER_CREDENTIALS
+from gateway.config.listener_addresses import in_url
 from gateway.config.outbound_proxy import OutboundProxy
 from gateway.config.settings import Settings
 from gateway.config.upstreams import UpstreamSettings, host_and_port
 from gateway.errors import BadRequest, BadUpstream, GatewayError
+from gateway.http.aws_signing import AwsSigner
 from gateway.http.content_encoding import decode
 from gateway.http.header_names import HOP_BY_HOP
 from gateway.http.strict_json import dump, parse_object
@@ -64,11 +66,14 @@ class UpstreamSurface(Surface):
         *,
         response_limit: int = 1 << 25,
         proxy: OutboundProxy | None = None,
+        signer: AwsSigner | None = None,
     ) -> None:
         self.id, self.family, self.trust = name, config.wire, config.trust
         self.seconds = config.timeout_seconds or _SECONDS
         """How long the upstream may take to answer."""
         self._config, self._key = config, key
+        host, port = host_and_port(config.base_url)
+        self.signer, self.origin = signer, f"{config.base_url.partition(':')[0].lower()}://{in_url(host)}:{port}"
         self._plain_models = tuple(model for model in config.models if not _GLOB & set(model))
         self._limit = response_limit
         self._proxy = proxy
@@ -266,6 +271,8 @@ def build(settings: Settings) -> Iterator[UpstreamSurface]:
     """Builds a surface for every configured upstream, in the order of the settings."""
     proxies = settings.outbound_proxies
     for name, table in settings.all_upstreams.items():
-        key = settings.upstream_api_key(name)
+        key, signer = settings.upstream_api_key(name), settings.upstream_signer(name)
         proxy = proxies.route(*host_and_port(table.base_url), name)
-        yield UpstreamSurface(name, table, key, response_limit=settings.response_limit_bytes, proxy=proxy)
+        yield UpstreamSurface(
+            name, table, key, response_limit=settings.response_limit_bytes, proxy=proxy, signer=signer
+        )

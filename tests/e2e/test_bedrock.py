@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import httpx
@@ -99,7 +100,7 @@ def client(served: Running, bedrock: Upstream) -> Iterator[httpx.Client]:
 @pytest.fixture(params=["gateway", "proxy"])
 def sdk(
     request: pytest.FixtureRequest, served: Running, bedrock: Upstream, plain: Upstream, monkeypatch: pytest.MonkeyPatch
-) -> tuple[Any, Upstream]:
+) -> Iterator[tuple[Any, Upstream]]:
     """boto3 at one of the entrances, and the upstream there."""
     is_proxy = request.param == "proxy"
     upstream = bedrock if is_proxy else plain
@@ -121,7 +122,8 @@ def sdk(
     if not is_proxy:
         add = client.meta.events.register
         add("before-call.bedrock-runtime", lambda params, **_: params["headers"].update({"X-SVC-Key": OPERATOR_KEY}))
-    return client, upstream
+    with closing(client):
+        yield client, upstream
 
 
 def check_sent(upstream: Upstream, method: str) -> None:

@@ -7,6 +7,7 @@ import pytest
 from gateway.auth.key_permissions import (
     check_models,
     check_scope,
+    check_upstream,
     grant_json,
     grant_of,
     permitted_policy,
@@ -24,7 +25,7 @@ def caller(**grant: tuple[str, ...]) -> Caller:
 
 def test_a_grant_is_stored_and_read_again() -> None:
     scope, grant = grant_of(
-        ["chat", "receipts:read"], ["gdpr", "pci"], ["gpt-*"], ["requests=9/day", "characters=90/month"]
+        ["chat", "receipts:read"], ["gdpr", "pci"], ["gpt-*"], ["requests=9/day", "characters=90/month"], ["aws*"]
     )
     assert scope is Scope.CLIENT
     assert grant.quotas == (Quota("requests", 9, "day"), Quota("characters", 90, "month"))
@@ -49,6 +50,7 @@ def test_words_for_all_scopes(words: list[str], said: str) -> None:
         ("policy", {"policies": ["two words"]}),
         ("model", {"models": ["gpt-[0-9]"]}),
         ("model", {"models": [f"m{number}" for number in range(65)]}),
+        ("aws_upstream", {"upstreams": ["a b"]}),
         ("quota", {"quotas": ["requests=0/day"]}),
         ("quota", {"quotas": ["requests=1/week"]}),
         ("quota", {"quotas": ["requests=1/day", "requests=2/day"]}),
@@ -108,3 +110,15 @@ def test_the_first_policy_of_a_key_replaces_a_default_that_it_does_not_permit() 
     with pytest.raises(Forbidden) as refused:
         permitted_policy(limited, "default", "default", "svc_policy")
     assert (refused.value.code, refused.value.param) == ("policy_not_permitted", "svc_policy")
+
+
+def test_an_upstream_signs_only_for_keys_that_name_it() -> None:
+    """Keys that were stored before there were upstreams name none."""
+    for given in (UNRESTRICTED, stored_grant('{"scopes": ["chat"], "policies": [], "models": [], "quotas": []}')):
+        with pytest.raises(Forbidden, match="keys create --aws-upstream aws") as refused:
+            check_upstream(Caller("key_anna", Scope.OPERATOR, grant=given), "aws")
+        assert refused.value.code == "upstream_not_permitted"
+    for names in (("aws",), ("other", "a*")):
+        check_upstream(caller(upstreams=names), "aws")
+    with pytest.raises(Forbidden):
+        check_upstream(caller(upstreams=("other",)), "aws")

@@ -29,3 +29,9 @@ def test_a_signed_request_is_refused(fields: list[Field], query: str) -> None:
 @pytest.mark.parametrize("value", [b"Bearer AWS4-HMAC-SHA256", b"Basic eA==", b"AWS4"])
 def test_other_requests_pass(value: bytes) -> None:
     refuse_signed([(b"authorization", value), (b"x-amz-date", b"1")], "x-amz-date=1&q=X-Amz-Signature")
+
+
+def test_a_destination_that_signs_anew_decides_about_headers_alone() -> None:
+    refuse_signed([(b"authorization", SIGNED)], "", signs_anew=True)
+    with pytest.raises(BadRequest):
+        refuse_signed([], "X-Amz-Signature=00", signs_anew=True)

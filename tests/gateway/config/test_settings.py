@@ -12,6 +12,7 @@ from pydantic import SecretStr
 from gateway.config.loading import load_settings
 from gateway.config.settings import ENVIRONMENT_ONLY, Settings, SettingsError
 from gateway.config.upstreams import UpstreamSettings
+from gateway.http.aws_signing import AwsSigner
 from gateway.models import Trust
 from scripts.settings_reference import page
 from tests.conftest import vectors
@@ -19,6 +20,12 @@ from tests.conftest import vectors
 ROOT = Path(__file__).resolve().parents[3]
 # A mistyped value, which no message may repeat.
 PRIVATE = "hunter" + "2"
+AWS = {
+    "wire": "bedrock",
+    "base_url": "https://bedrock-runtime.us-east-1.amazonaws.com",
+    "aws_access_key_id": "env:MY_ID",
+    "aws_secret_access_key": "env:MY_SECRET",
+}
 # Also fit for credentials of a proxy.
 SECRET = "user:" + PRIVATE * 6
 
@@ -209,6 +216,38 @@ class TestSecrets:
             "default_upstream: no upstream has this name",
             "upstreams.a.api_key_env: the variable NO_SUCH_KEY is not set",
         )
+
+    @pytest.mark.parametrize("region", [None, "eu-west-1"])
+    def test_the_aws_credentials_of_an_upstream(self, monkeypatch: pytest.MonkeyPatch, region: str | None) -> None:
+        """The region is that of the host, where it names one."""
+        for name in ("ID", "SECRET", "TOKEN"):
+            monkeypatch.setenv(f"MY_{name}", f"{name}-{PRIVATE}")
+        host = "relay.acme.test" if region else "bedrock-runtime.us-east-1.amazonaws.com"
+        given = {**AWS, "base_url": f"https://{host}", **({"aws_region": region} if region else {})}
+        settings = load_settings(upstreams={"a": given, "b": {**given, "aws_session_token": "env:MY_TOKEN"}})
+        settings.check_upstreams()
+        for name, token in (("a", None), ("b", f"TOKEN-{PRIVATE}")):
+            expected = AwsSigner(f"ID-{PRIVATE}", f"SECRET-{PRIVATE}", token, region or "us-east-1")
+            assert settings.upstream_signer(name) == expected
+        monkeypatch.delenv("MY_SECRET")
+        assert settings.upstream_signer("c") is None
+        with pytest.raises(SettingsError, match=r"upstreams.a.aws_secret_access_key: the variable .* not set"):
+            settings.check_upstreams()
+
+    @pytest.mark.parametrize(
+        ("given", "said"),
+        [
+            ({"aws_secret_access_key": None}, "both aws_access_key_id and aws_secret_access_key"),
+            ({"aws_access_key_id": None, "aws_secret_access_key": None, "aws_region": "us-east-1"}, "both"),
+            ({"wire": "openai"}, 'wire = "bedrock"'),
+            ({"api_key_env": "A"}, "either an API key or AWS credentials"),
+            ({"base_url": "https://relay.acme.test"}, "set aws_region"),
+            ({"aws_region": PRIVATE}, "aws_region"),
+            ({"aws_access_key_id": PRIVATE}, "aws_access_key_id"),
+        ],
+    )
+    def test_unusable_aws_settings(self, given: dict[str, str | None], said: str) -> None:
+        assert said in problems(upstreams={"a": {**AWS, **given}})
 
     def test_an_upstream_that_is_an_option_of_serve_is_nothing_to_the_other_commands(self) -> None:
         upstreams = {"a": {"base_url": "https://x/v1"}}

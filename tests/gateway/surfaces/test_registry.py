@@ -9,6 +9,7 @@ import pytest
 from gateway.config.loading import load_settings
 from gateway.config.upstreams import UpstreamSettings
 from gateway.errors import BadRequest, NotFound
+from gateway.http.aws_signing import AwsSigner
 from gateway.models import Trust
 from gateway.surfaces.base import Surface, SurfaceRegistry
 from gateway.surfaces.demo import DemoSurface
@@ -166,3 +167,15 @@ async def test_a_surface_is_added_by_dropping_in_one_file(tmp_path: Path) -> Non
 def test_discovery_takes_the_default_of_the_settings() -> None:
     settings = load_settings(default_upstream="svc-demo")
     assert resolved(SurfaceRegistry.discover(settings), "anything") == ("svc-demo", "anything")
+
+
+def test_an_upstream_signs_for_its_own_origin_alone() -> None:
+    signer = AwsSigner("id", "secret", None, "us-east-1")
+    config = UpstreamSettings(wire="bedrock", base_url="HTTPS://Aws.test", models=("m",))
+    surface = UpstreamSurface("aws", config, signer=signer)
+    registry = SurfaceRegistry([surface, UpstreamSurface("other", UpstreamSettings(base_url="https://other.test"))])
+    assert registry.signs
+    assert registry.signing_at("https://AWS.test:443") is surface
+    for origin in ("http://aws.test:443", "https://aws.test:8443", "https://other.test:443", "https://x.aws.test:443"):
+        assert registry.signing_at(origin) is None
+    assert not SurfaceRegistry([]).signs

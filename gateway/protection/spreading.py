@@ -14,6 +14,7 @@ sure of is hidden in no other text.
 import re
 from collections.abc import Iterable
 
+from gateway.detection.deobfuscation.identifiers import is_in_file_name
 from gateway.detection.engines import NAMES
 from gateway.detection.source_code import SourceCode
 from gateway.models import NAME_MODEL
@@ -101,7 +102,10 @@ class Reach:
             return True
         if self._code is None:
             self._code = SourceCode(self._text)
-        return not self._code.has(start, end)
+        if not self._code.has(start, end):
+            return True
+        # A full name is that of a document's file, not of a variable with the member `pdf`.
+        return is_distinctive(value, type) and is_in_file_name(self._text, start, end)
 
     def _is_in_identifier(self, start: int, end: int) -> bool:
         """Returns whether an occurrence is a part of a longer identifier: `mark` in `v_mark_schema`."""

@@ -33,6 +33,16 @@ _LONGEST = 255
 """Bytes of a name, on most systems."""
 
 
+def is_in_file_name(text: str, start: int, end: int) -> bool:
+    """Returns whether a span is in the name of a document."""
+    before, after = (
+        part.encode("utf-8", "replace")
+        for part in (text[max(0, start - _LONGEST) : start], text[start : end + _LONGEST])
+    )
+    first, last = len(before), len(before) + len(text[start:end].encode("utf-8", "replace"))
+    return any(name.start() <= first and last <= name.end() for name in _FILE_NAME.finditer(before + after))
+
+
 def _labels(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
     for run in _RUN.finditer(data):
         text, start = run[0], run.start()

@@ -11,7 +11,7 @@ from secrets import token_bytes
 from uuid import UUID
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from gateway.detection import builtin_detector
@@ -162,6 +162,7 @@ WORDS = st.lists(st.sampled_from("so the letter, went to (whom?) it may concern\
 
 
 @UNTIMED
+@example(name="Jane Doe", spelling="file", before=[], after=["letter,"])
 @given(name=st.sampled_from(NAMES), spelling=st.sampled_from(sorted(SPELLINGS)), before=WORDS, after=WORDS)
 def test_anywhere_in_a_later_message(
     protector: Protector, policy: Policy, name: str, spelling: str, before: list[str], after: list[str]

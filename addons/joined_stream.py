@@ -15,13 +15,14 @@ from gateway.wires.base import Body, EventFormat
 
 def events_of(data: bytes) -> list[Body]:
     """Returns the events of a streamed answer in any framing; none for a body of another kind, or one with others."""
-    if data.lstrip()[:1] == b"{":
-        return []
     try:
         if data[:1] == b"\0":
             return _framed(data)
-        if data[:1] == SEPARATOR:
-            events: Any = [orjson.loads(text) for text in texts_of(data)]
+        if data.lstrip()[:1] == b"{":
+            lines = data.split(b"\n") if b"\n{" in data else []
+            events: Any = [orjson.loads(line) for line in lines if line.strip()]
+        elif data[:1] == SEPARATOR:
+            events = [orjson.loads(text) for text in texts_of(data)]
         else:
             events = orjson.loads(data) if data.lstrip()[:1] == b"[" else list(_server_sent(data))
     except (orjson.JSONDecodeError, GatewayError):

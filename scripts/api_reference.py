@@ -47,7 +47,7 @@ required to create policies, read the usage meters and run the playground.
 CALLS = """\
 ## Calls of providers' APIs
 
-The gateway protects and forwards these calls of [OpenAI's, Anthropic's and Gemini's APIs](wires.md), also below other
+The gateway protects and forwards these calls of [the providers' APIs](wires.md), also below other
 prefixes, and answers the lists of models itself. Bodies, answers and errors are those that the provider documents. Any
 key will do, also where the provider's SDK puts one.
 

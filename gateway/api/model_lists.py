@@ -13,6 +13,8 @@ from gateway.models import Family
 from gateway.surfaces.base import SurfaceRegistry
 from gateway.wires.error_shapes import family_of
 
+# APIs whose clients call paths that no other API has.
+_OWN = frozenset({"gemini", "ollama"})
 # Methods of a model in Gemini's API, by which clients filter the list.
 _METHODS = ("generateContent", "streamGenerateContent", "countTokens", "embedContent", "batchEmbedContents")
 
@@ -40,20 +42,24 @@ def model_lists() -> APIRouter:
     async def gemini_model(request: Request, model: str) -> Response:
         return found(request, model, "gemini")
 
+    @router.get("/api/tags")
+    async def ollama_models(request: Request) -> Response:
+        return await listed(request, "ollama")
+
     return router
 
 
 async def listed(request: Request, family: Family) -> Response:
-    """Answers with all models; to clients of Gemini's API, which could use no other, with those of its upstreams."""
+    """Answers with all models; to clients of APIs that could use no other, with those of their upstreams."""
     surfaces: SurfaceRegistry = request.app.state.container.surfaces
-    models = [_shaped(model, family) for model in await surfaces.models("gemini" if family == "gemini" else None)]
+    models = [_shaped(model, family) for model in await surfaces.models(family if family in _OWN else None)]
     match family:
         case "openai" | "bedrock":
             return _json({"object": "list", "data": models})
         case "anthropic":
             ends = {"first_id": models[0]["id"], "last_id": models[-1]["id"]} if models else {}
             return _json({"data": models, "has_more": False, **ends})
-        case "gemini":
+        case "gemini" | "ollama":
             return _json({"models": models})
 
 
@@ -73,6 +79,9 @@ def _shaped(model: dict[str, Any], family: Family) -> dict[str, Any]:
             return {"type": "model", "id": name, "display_name": name, "created_at": created}
         case "gemini":
             return {"name": f"models/{name}", "displayName": name, "supportedGenerationMethods": _METHODS}
+        case "ollama":
+            created = datetime.fromtimestamp(model["created"], UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+            return {"name": name, "model": name, "modified_at": created, "size": 0, "digest": "", "details": {}}
 
 
 def _json(value: object) -> Response:

@@ -29,6 +29,7 @@ _APIS: dict[Family, str] = {
     "anthropic": "Anthropic",
     "gemini": "Gemini",
     "bedrock": "Amazon Bedrock",
+    "ollama": "Ollama",
 }
 _ANY_KEY: list[dict[str, list[str]]] = [{"bearer": []}, {"key": []}]
 _KEYS = {
@@ -73,7 +74,8 @@ def _add_calls_of_providers(document: dict[str, Any]) -> None:
     calls = [(*route, wire.family, wire.stream is not None) for wire in Wires.discover() for route in wire.routes]
     for route in model_lists().routes:
         path = str(getattr(route, "path", "")).replace(":path", "")
-        calls.append(("GET", path, "gemini" if "v1beta" in path else "openai", False))
+        family: Family = "gemini" if "v1beta" in path else "ollama" if path.startswith("/api/") else "openai"
+        calls.append(("GET", path, family, False))
     for method, path, family, is_streamed in calls:
         # Some are native operations as well.
         methods = document["paths"].setdefault(path, {})

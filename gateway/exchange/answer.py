@@ -131,7 +131,8 @@ class Answers:
                 return replace(lines.result(status), body=content)
             # Some upstreams stream to a client that has not asked for it. Where it is annotated, that is refused.
             streams = exchange.framing is not None or (exchange.wire.stream is not None and not exchange.annotated)
-            if streams and status < 400 and not body.lstrip().startswith(b"{"):
+            is_object = body.lstrip().startswith(b"{") and exchange.framing != "json-lines"
+            if streams and status < 400 and not is_object:
                 return self._restore_stream(exchange, status, body)
             answer = parse_object(body)
             tokens = known_tokens(*exchange.wire.usage(answer))

@@ -35,6 +35,12 @@ from gateway.wires.members import objects_at
 
 _LIMITS = httpx.Limits(max_connections=256, max_keepalive_connections=64, keepalive_expiry=30)
 _SECONDS, _CONNECT_SECONDS = 600.0, 10.0
+_LISTS: dict[Family, str] = {
+    "openai": "models",
+    "anthropic": "v1/models",
+    "gemini": "v1beta/models",
+    "ollama": "api/tags",
+}
 _KEY_HEADERS: dict[Family, str] = {"anthropic": "x-api-key", "gemini": "x-goog-api-key"}
 # How long an upstream's list of models counts, and how long it may take.
 _LIST_SECONDS = 300.0
@@ -137,8 +143,7 @@ class UpstreamSurface(Surface):
         headers = [field for field in (self.credential,) if field is not None]
         if self.family == "anthropic":
             headers.append((b"anthropic-version", b"2023-06-01"))
-        path = "models" if self.family == "openai" else "v1/models" if self.family == "anthropic" else "v1beta/models"
-        request = self._client.build_request("GET", self.endpoint(path), headers=headers)
+        request = self._client.build_request("GET", self.endpoint(_LISTS[self.family]), headers=headers)
         try:
             async with asyncio.timeout(min(_LIST_WAIT, self.seconds)):
                 _, answer = await self._exchange(request)

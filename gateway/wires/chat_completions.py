@@ -91,13 +91,13 @@ class ChatCompletions(Wire):
         return named_model(body, path)
 
     def read(self, body: Body, path: str = "") -> Conversation:
-        conversation = begun(body, path)
+        conversation = begun(body, model=self.model(body, path))
         check_whole(body, "seed")
         check_whole(body, "n", CHOICES)
         messages = body.get("messages")
         if not isinstance(messages, list) or not messages:
             raise BadRequest("`messages` must be a non-empty list.", param="messages")
-        reader = _MessageReader(conversation.files, _KEYS, _WORDS["numbers"])
+        reader = MessageReader(conversation.files, _KEYS, _WORDS["numbers"])
         before = {name: body[name] for name in _BEFORE_MESSAGES if name in body}
         lasting = (field for name in before for field in reader.fields(body, name, body[name]))
         divide(
@@ -138,7 +138,9 @@ class ChatCompletions(Wire):
         ]
 
 
-class _MessageReader(OpenAIReader):
+class MessageReader(OpenAIReader):
+    """Yields the fields of one request. `files` fills up meanwhile."""
+
     def turns(self, messages: list[Any]) -> Iterator[Turn]:
         for index, message in enumerate(messages):
             where = f"messages[{index}]"
@@ -161,14 +163,14 @@ class _MessageReader(OpenAIReader):
                 for call in value:
                     yield from self._call(call)
             elif name == "function_call" and isinstance(value, dict):
-                yield from self._function(value)
+                yield from self.function(value)
             elif name == "content" and is_result and word(value).lstrip()[:1] in {"{", "["}:
                 yield json_field(message, name, value)
             elif name == "name" and isinstance(value, str) and not is_result:
                 yield NameField(message, name, value, lead(name))
             else:
                 yield from self.fields(message, name, value)
-        yield from unknown_keys(message, _KEYS)
+        yield from unknown_keys(message, self.keys)
 
     def _part(self, parts: list[Any], position: int, part: Any) -> Iterator[MessageField]:
         if not isinstance(part, dict | str):
@@ -183,18 +185,19 @@ class _MessageReader(OpenAIReader):
             raise BadRequest("A tool call must be an object.", param="messages")
         for name, value in call.items():
             if name == "function" and isinstance(value, dict):
-                yield from self._function(value)
+                yield from self.function(value)
             else:
                 yield from self.fields(call, name, value)
-        yield from unknown_keys(call, _KEYS)
+        yield from unknown_keys(call, self.keys)
 
-    def _function(self, function: Body) -> Iterator[MessageField]:
+    def function(self, function: Body) -> Iterator[MessageField]:
+        """Yields the fields of the function of a call, whose arguments are one document."""
         for name, value in function.items():
             if name == "arguments" and isinstance(value, str):
                 yield json_field(function, name, value)
             else:
                 yield from self.fields(function, name, value)
-        yield from unknown_keys(function, _KEYS)
+        yield from unknown_keys(function, self.keys)
 
 
 def _put_types(made: Any, like: Any, path: Channel) -> None:

@@ -41,8 +41,9 @@ class Completions(Wire):
     """The wire. Stateless."""
 
     id = "completions"
-    stream = CompletionChunks()
-    path = re.compile(r"(?:/[\w.-]+)*(?<!/chat)/completions\Z")
+    stream: ChoiceEvents = CompletionChunks()
+    # Not those of chats, nor of Mistral.
+    path = re.compile(r"(?:/[\w.-]+)*(?<!/chat)(?<!/fim)(?<!/agents)/completions\Z")
     method = "completions"
 
     def model(self, body: Body, path: str) -> object:

@@ -24,7 +24,8 @@ class Embeddings(Wire):
     """The wire. Stateless."""
 
     id = "embeddings"
-    path = re.compile(r"(?:/[\w.-]+)*/embeddings\Z")
+    # Not those of Ollama.
+    path = re.compile(r"(?!.*/api/embeddings\Z)(?:/[\w.-]+)*/embeddings\Z")
     method = "embeddings"
 
     def model(self, body: Body, path: str) -> object:

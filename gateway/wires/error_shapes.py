@@ -40,7 +40,7 @@ def code_in(body: Any) -> object:
             return code
         case {"error": {"details": {"error_code": code}}} | {"error": {"code": code}}:
             return code
-        case {"message": str(), "code": code}:
+        case {"message": str(), "code": code} | {"error": str(), "code": code}:
             return code
     return None
 
@@ -76,6 +76,8 @@ def error_body(error: GatewayError, request_id: str, family: Family) -> dict[str
             return {"error": shown}
         case "bedrock":
             return {"message": error.message, "code": error.code, "request_id": request_id}
+        case "ollama":
+            return {"error": error.message, "code": error.code, "request_id": request_id}
     return error.body(request_id)
 
 

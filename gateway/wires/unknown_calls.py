@@ -8,7 +8,7 @@ from gateway.errors import NotFound
 _WORDS = word_lists(__file__)
 # Calls whose texts are in files, audio or images, or go through a later job or another connection.
 _BEYOND_JSON = re.compile(
-    r"/(?:audio|images|videos|files|uploads?|batches|realtime|batchPredictionJobs)(?:[/:]|\Z)"
+    r"/(?:audio|images|videos|files|uploads?|batches|realtime|ocr|batchPredictionJobs)(?:[/:]|\Z)"
     r"|:(?:batchGenerateContent|asyncBatchEmbedContent)\Z",
     re.IGNORECASE,
 )

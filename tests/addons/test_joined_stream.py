@@ -111,6 +111,13 @@ def test_gemini(framing: str) -> None:
     assert json.dumps(found).count("Dear") == 1
 
 
+def test_lines() -> None:
+    events: list[Any] = [{"message": {"role": "assistant", "content": piece}, "done": False} for piece in pieces(SAID)]
+    events.append({"message": {"role": "assistant", "content": ""}, "done": True, "eval_count": 9})
+    found = shown("ollama-chat", b"".join(json.dumps(event).encode() + b"\n" for event in events))
+    assert found == [{**events[0], "message": {"role": "assistant", "content": SAID}}, events[-1]]
+
+
 def test_two_calls_in_one_place_stay_two() -> None:
     events: list[Any] = [
         chat_chunk({"tool_calls": [{"index": 0, "id": f"call_{n}", "function": {"name": "f", "arguments": f"[{n}"}}]})
@@ -122,7 +129,19 @@ def test_two_calls_in_one_place_stay_two() -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [b'{"choices": []}', b"data: [DONE]\n\n", b"data: x\n\n", b"data: 1\n\n", b"[1]", b"", b"\xff", b'[{"a": ']
+    "data",
+    [
+        b'{"choices": []}',
+        b'{\n"a": 1\n}',
+        b"{\n{",
+        b"data: [DONE]\n\n",
+        b"data: x\n\n",
+        b"data: 1\n\n",
+        b"[1]",
+        b"",
+        b"\xff",
+        b'[{"a": ',
+    ],
 )
 def test_other_bodies_have_no_events(data: bytes) -> None:
     assert events_of(data) == []

@@ -1,4 +1,4 @@
-"""Models on clouds, as the providers' SDKs call them with their own sign-in: restored through both entrances."""
+"""Providers as their own SDKs call them, with their own sign-in: restored through both entrances."""
 
 import json
 import re
@@ -32,6 +32,8 @@ CLAUDE: Any = {"max_tokens": 9, "messages": [{"role": "user", "content": SAID}]}
 ON_VERTEX: Any = {**CLAUDE, "anthropic_version": "vertex-2023-10-16"}
 CHAT: Any = {"model": "m", "messages": [{"role": "user", "content": SAID}]}
 STREAM = {"stream": True}
+OLLAMA, MISTRAL = "ollama.com", "api.mistral.ai"
+BEARER = {"authorization": "Bearer " + "0a1b2c3d" * 4}
 # Host, path, the client's credentials, and body.
 CALLS: dict[str, tuple[str, str, dict[str, str], Any]] = {
     "gemini": (VERTEX, f"{PROJECT}/publishers/google/models/gemini-x:generateContent", GOOGLE_TOKEN, GEMINI),
@@ -82,6 +84,16 @@ CALLS: dict[str, tuple[str, str, dict[str, str], Any]] = {
         {**API_KEY, "x-api-key": API_KEY["api-key"]},
         {"model": "claude-x", **CLAUDE, **STREAM},
     ),
+    "ollama": (OLLAMA, "/api/chat", BEARER, {**CHAT, "stream": False}),
+    "ollama, streamed": (OLLAMA, "/api/chat", BEARER, CHAT),
+    "mistral, code": (MISTRAL, "/v1/fim/completions", BEARER, {"model": "m", "prompt": SAID, **STREAM}),
+    "mistral, agent": (
+        MISTRAL,
+        "/v1/agents/completions",
+        BEARER,
+        {"agent_id": "ag_1", "messages": CHAT["messages"], **STREAM},
+    ),
+    "ollama, prompt": (OLLAMA, "/api/generate", BEARER, {"model": "m", "prompt": SAID}),
 }
 HOSTS = list(dict.fromkeys(call[0] for call in CALLS.values()))
 SAFE = {"violence": {"filtered": False, "severity": "safe"}}
@@ -109,6 +121,16 @@ def provider(request: Recorded) -> Reply:
         ]
         bodies[-1]["candidates"][0]["finishReason"] = "STOP"
         return events(bodies) if is_streamed else Reply(json.dumps(bodies[0]).encode())
+    if request.path.startswith("/api/"):
+        place = "response" if request.path.endswith("generate") else "message"
+        said = pieces if request.json.get("stream") is not False else [text]
+        lines = [
+            {place: each if place == "response" else {"role": "assistant", "content": each}, "done": False}
+            for each in said
+        ]
+        lines[-1]["done"] = True
+        kind = "application/x-ndjson" if len(lines) > 1 else "application/json"
+        return Reply(b"".join(json.dumps(line).encode() + b"\n" for line in lines), headers={"content-type": kind})
     if request.path.endswith(":predict"):
         return Reply(json.dumps({"predictions": [{"text": text, "embeddings": {"values": [0.5]}}]}).encode())
     if request.path.endswith(("Predict", "/messages")):
@@ -139,7 +161,7 @@ def spoken(value: Any) -> str:
     if not isinstance(value, dict):
         return ""
     return "".join(
-        member if name in {"text", "content"} and isinstance(member, str) else spoken(member)
+        member if name in {"text", "content", "response"} and isinstance(member, str) else spoken(member)
         for name, member in value.items()
     )
 
@@ -148,6 +170,8 @@ def read(answer: httpx.Response) -> str:
     assert answer.status_code == 200, answer.text
     if answer.headers["content-type"] == "application/json":
         return spoken(answer.json())
+    if answer.headers["content-type"] == "application/x-ndjson":
+        return spoken([json.loads(line) for line in answer.text.splitlines()])
     found = [block.partition("data: ")[2] for block in answer.text.split("\n\n")]
     return spoken([json.loads(data) for data in found if data not in {"", "[DONE]"}])
 
@@ -168,6 +192,7 @@ def served(gateways: Gateways, clouds: Upstream) -> Running:
     settings = (
         f"streaming = true\n[upstreams.gemini]\nwire = 'gemini'\n{base(VERTEX, '/v1')}"
         f"[upstreams.claude]\nwire = 'anthropic'\nmodels = ['claude-*']\n{key}{base(VERTEX)}"
+        f"[upstreams.local]\nwire = 'ollama'\n{base(OLLAMA)}"
         f"[upstreams.azure]\n{key}{base(AZURE, '/openai/deployments/dep')}"
     )
     return gateways(
@@ -189,7 +214,11 @@ def test_through_the_proxy(served: Running, clouds: Upstream, name: str) -> None
     assert MAIL.encode() not in clouds.seen
 
 
-@pytest.mark.parametrize("name", ["gemini", "gemini, streamed", "prediction", "claude", "claude, streamed", "azure"])
+SERVED = [name for name in CALLS if name.startswith(("gemini", "prediction", "claude", "ollama"))] + ["azure"]
+KEYLESS = ("gemini", "prediction", "ollama")
+
+
+@pytest.mark.parametrize("name", [name for name in SERVED if name != "gemini, express"])
 @pytest.mark.parametrize("own", [True, False])
 def test_through_the_gateway(served: Running, clouds: Upstream, name: str, own: bool) -> None:
     """With the client's own credentials beside the gateway's key, or with the key of the upstream."""
@@ -205,7 +234,7 @@ def test_through_the_gateway(served: Running, clouds: Upstream, name: str, own: 
     if own:
         assert request.header("authorization") == headers.get("authorization")
     else:
-        assert request.header("api-key") == (None if name.startswith(("gemini", "pred")) else "key-of-the-cloud")
+        assert request.header("api-key") == (None if name.startswith(KEYLESS) else "key-of-the-cloud")
         assert request.header("authorization") is None
     assert MAIL.encode() not in clouds.seen
 
@@ -215,6 +244,7 @@ def test_unknown_calls_of_these_hosts_are_refused(served: Running, clouds: Upstr
     for host, path in (
         (VERTEX, f"{PROJECT}/batchPredictionJobs"),
         (AZURE, "/openai/files"),
+        (MISTRAL, "/v1/ocr"),
         (COGNITIVE, "/openai/deployments/dep/images/generations"),
     ):
         with served.proxied(f"https://{host}:{clouds.port}") as client:

@@ -1,7 +1,7 @@
 """Divides a streamed body into events.
 
-These are server-sent events (WHATWG HTML, section 9.2), the items of a JSON array, JSON text sequences (RFC 7464), or
-the frames of AWS's event streams (`event_stream.py`).
+These are server-sent events (WHATWG HTML, section 9.2), the items of a JSON array, lines of JSON, JSON text sequences
+(RFC 7464), or the frames of AWS's event streams (`event_stream.py`).
 """
 
 import re
@@ -16,6 +16,7 @@ from gateway.wires.base import Framing
 MEDIA_TYPES: dict[Framing, str] = {
     "sse": "text/event-stream",
     "json-array": "application/json",
+    "json-lines": "application/x-ndjson",
     "json-seq": "application/json-seq",
     "eventstream": "application/vnd.amazon.eventstream",
     "eventstream-chunks": "application/vnd.amazon.eventstream",
@@ -146,6 +147,37 @@ class JsonArray:
         return lead + data
 
 
+class JsonLines:
+    """Reads lines of JSON. A line may end with CR LF."""
+
+    pause = b""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+        self._searched = 0
+
+    def feed(self, piece: bytes) -> Iterator[Event]:
+        self._buffer += piece
+        while (end := self._buffer.find(b"\n", self._searched) + 1) > 0:
+            raw = bytes(self._buffer[:end])
+            del self._buffer[:end]
+            self._searched = 0
+            yield Event(raw, raw.strip())
+        self._searched = len(self._buffer)
+
+    def finish(self) -> Iterator[Event]:
+        # The last line may have no end. One that breaks off is no JSON.
+        raw, self._buffer = bytes(self._buffer), bytearray()
+        if raw.strip():
+            yield Event(raw, raw.strip())
+
+    def close(self, *, early: bool = False) -> bytes:
+        return b""
+
+    def write(self, data: bytes, like: Event) -> bytes:
+        return data + b"\n"
+
+
 class JsonSequence:
     """Reads JSON text sequences. No JSON text holds the separator, so it can join the messages of a WebSocket."""
 
@@ -181,10 +213,11 @@ def texts_of(sequence: bytes) -> list[bytes]:
     return [text.removesuffix(b"\n") for text in sequence.split(SEPARATOR) if text]
 
 
-type Reader = ServerSentEvents | JsonArray | JsonSequence | EventStream
+type Reader = ServerSentEvents | JsonArray | JsonLines | JsonSequence | EventStream
 _READERS: dict[Framing, Callable[[], Reader]] = {
     "sse": ServerSentEvents,
     "json-array": JsonArray,
+    "json-lines": JsonLines,
     "json-seq": JsonSequence,
     "eventstream": EventStream,
     "eventstream-chunks": partial(EventStream, chunked=True),

@@ -24,6 +24,10 @@ async def test_gemini_lists_its_own(client: httpx.AsyncClient) -> None:
     assert "generateContent" in models[0]["supportedGenerationMethods"]
 
 
+async def test_ollama_lists_its_own(client: httpx.AsyncClient) -> None:
+    assert (await client.get("/api/tags")).json() == {"models": []}
+
+
 @pytest.mark.parametrize(
     ("path", "headers", "shape"),
     [

@@ -157,6 +157,12 @@ def test_an_error_for_the_sdks_of_aws(code: str) -> None:
     assert "x-amzn-errortype" not in shaped_headers(error, "req_1", "openai")
 
 
+@pytest.mark.parametrize("code", ERRORS)
+def test_an_error_for_clients_of_ollama_is_a_text(code: str) -> None:
+    status, body = shaped(ERRORS[code], "req_1", "ollama")
+    assert (status, body["error"], code_in(body)) == (ERRORS[code].status, ERRORS[code].message, code)
+
+
 # Errors as clients of Anthropic's and of Gemini's API are shown them.
 SHOWN: list[tuple[GatewayError, str, str]] = [
     (BadRequest("No."), "invalid_request_error", "INVALID_ARGUMENT"),

@@ -125,6 +125,26 @@ def test_a_sequence_is_divided_wherever_it_is_cut(texts: list[bytes], cuts: list
     assert (stream.close(), stream.write(b"{}", Event(b""))) == (b"", sequence_of(b"{}"))
 
 
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+@pytest.mark.parametrize("last", [b"", b"\n"])
+def test_lines_are_divided_wherever_they_are_cut(end: bytes, last: bytes) -> None:
+    texts = [b'{"a":1}', b"", '{"grüße": "–"}'.encode(), b"{}"]
+    body = end.join(texts) + last
+    for at in range(len(body)):
+        lines = reader("json-lines")
+        found = [event for piece in (body[:at], body[at:]) for event in lines.feed(piece)]
+        found += lines.finish()
+        assert [event.data for event in found] == texts
+        assert b"".join(event.raw for event in found) == body
+        assert (lines.close(), lines.write(b"{}", found[0])) == (b"", b"{}\n")
+
+
+def test_a_long_line_is_read_once() -> None:
+    lines = reader("json-lines")
+    pieces = [b'{"data":"', *[b"x" * 100] * 20_000, b'"}\n']
+    assert [len(event.data) for piece in pieces for event in lines.feed(piece)] == [2_000_011]
+
+
 def test_half_a_text_of_a_sequence_is_never_passed_on() -> None:
     stream = reader("json-seq")
     assert [*stream.feed(sequence_of(b"{}")[:-1])] == []

@@ -16,6 +16,7 @@ from gateway.wires.bedrock_invoke import WIRE as INVOKE
 from gateway.wires.code_assist import WIRE as CODE_ASSIST
 from gateway.wires.completions import WIRE as COMPLETIONS
 from gateway.wires.gemini import WIRE as GEMINI
+from gateway.wires.ollama_chat import WIRE as OLLAMA
 from gateway.wires.responses import WIRE as RESPONSES
 from gateway.wires.vertex_anthropic import WIRE as VERTEX_ANTHROPIC
 from tests.chunkings import ALL, CHUNKINGS
@@ -24,6 +25,7 @@ from tests.gateway.wires import test_bedrock_streams as bedrock
 from tests.gateway.wires import test_code_assist as code_assist
 from tests.gateway.wires import test_completions as completions
 from tests.gateway.wires import test_gemini_streams as gemini
+from tests.gateway.wires import test_ollama_streams as ollama
 from tests.gateway.wires import test_responses_streams as responses
 from tests.gateway.wires.replays import byte_chunks, plan, read_sse, replay, session, sse
 
@@ -50,6 +52,7 @@ STREAMS: dict[str, tuple[Wire, Callable[[int], bytes], dict[str, Any]]] = {
         lambda size: gemini.framed(code_assist.wrapped(gemini.answer(size)), "sse"),
         {"guard": GuardDocument()},
     ),
+    "ollama": (OLLAMA, ollama.answer, {"framing": "json-lines"}),
     "gemini in JSON": (
         GEMINI,
         lambda size: gemini.framed(gemini.answer(size), "json-array"),

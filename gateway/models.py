@@ -9,7 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Literal, NamedTuple
 
-Family = Literal["openai", "anthropic", "gemini", "bedrock", "ollama"]
+Family = Literal["openai", "anthropic", "gemini", "bedrock", "ollama", "cohere"]
 """The API of a model provider: its paths, where keys go, and the shape of its errors."""
 LONGEST_TASK = 4000
 """Maximum length of a request's `task`, in characters."""

@@ -59,7 +59,7 @@ async def listed(request: Request, family: Family) -> Response:
         case "anthropic":
             ends = {"first_id": models[0]["id"], "last_id": models[-1]["id"]} if models else {}
             return _json({"data": models, "has_more": False, **ends})
-        case "gemini" | "ollama":
+        case "gemini" | "ollama" | "cohere":
             return _json({"models": models})
 
 
@@ -79,7 +79,7 @@ def _shaped(model: dict[str, Any], family: Family) -> dict[str, Any]:
             return {"type": "model", "id": name, "display_name": name, "created_at": created}
         case "gemini":
             return {"name": f"models/{name}", "displayName": name, "supportedGenerationMethods": _METHODS}
-        case "ollama":
+        case "ollama" | "cohere":
             created = datetime.fromtimestamp(model["created"], UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
             return {"name": name, "model": name, "modified_at": created, "size": 0, "digest": "", "details": {}}
 

@@ -30,6 +30,7 @@ _APIS: dict[Family, str] = {
     "gemini": "Gemini",
     "bedrock": "Amazon Bedrock",
     "ollama": "Ollama",
+    "cohere": "Cohere",
 }
 _ANY_KEY: list[dict[str, list[str]]] = [{"bearer": []}, {"key": []}]
 _KEYS = {

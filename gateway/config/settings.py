@@ -160,7 +160,7 @@ class Settings(BaseSettings):
 
     streaming: bool = False
     """Whether clients of the gateway's listener may ask for streamed chat completions (`stream` true). All other calls
-    are streamed without it: Responses, Messages, Gemini, Ollama and legacy completions. The proxy always streams."""
+    are streamed without it, such as Responses, Messages, Gemini and legacy completions. The proxy always streams."""
 
     websockets: bool = True
     """Whether clients may open WebSockets for OpenAI's Responses API, whose messages are protected as requests are.

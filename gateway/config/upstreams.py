@@ -55,7 +55,7 @@ class UpstreamSettings(BaseModel):
     base_url: Url
     """Base URL of its API, as you would give it to an SDK: `https://host/v1` for OpenAI's."""
     wire: Family = "openai"
-    """The API it speaks, of OpenAI, Anthropic, Gemini, Amazon Bedrock or Ollama. It serves calls of that API only."""
+    """The API it speaks, of OpenAI, Anthropic, Gemini, Amazon Bedrock, Ollama or Cohere. It serves no other calls."""
     api_key_env: str | None = Field(None, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
     """Environment variable that holds its API key. If unset, the gateway sends no key of its own."""
     api_key: str | None = Field(None, pattern=r"^(file|env):")

@@ -12,6 +12,7 @@ from gateway.detection.recognizer import EntityType
 from gateway.errors import BadUpstream, GatewayError
 from gateway.exchange.answer_guard import CONTENT_FILTERED, AnswerGuard
 from gateway.exchange.batches import Batches
+from gateway.exchange.cited_spans import move
 from gateway.exchange.earlier_answers import Earlier, EarlierAnswers
 from gateway.exchange.messages import AnswerEnd, StreamPlan, known_tokens
 from gateway.exchange.records import Records
@@ -23,7 +24,7 @@ from gateway.guard import GuardContext, Verdict
 from gateway.http.strict_json import dump, parse_object
 from gateway.placeholders import RestoreScope
 from gateway.protection.protector import Protector
-from gateway.text.answers import AnswerText
+from gateway.text.answers import AnswerText, CitedSpan
 from gateway.wires.base import Body
 from gateway.workers.thread_pool import Workers
 
@@ -166,8 +167,11 @@ class Answers:
         restored = [(text, guard.restored(text, verdict.redacted(at, text.text))) for at, text in enumerate(texts)]
         restored += [(text, guard.restored(text)) for text in echoes]
         changes = [(text, content) for text, content in restored if content != text.text]
+        spans = [(span, _text_of(span)) for span in exchange.wire.spans(answer)] if changes else []
         for text, content in changes:
             text.write(content)
+        for span, source in spans:
+            move(span, source, _text_of(span) or "", guard)
         return verdict, bool(changes)
 
     def _restore_stream(self, exchange: Exchange, status: int, body: bytes) -> AnswerEnd:
@@ -201,3 +205,11 @@ class Answers:
         scope = RestoreScope(policy.restore.urls, exchange.urls)
         context = GuardContext(placeholders, scope, exchange.body, types)
         return AnswerGuard(context, policy.guard, policy.restore, detect)
+
+
+def _text_of(span: CitedSpan) -> str | None:
+    if span.text is None:
+        return None
+    container, key = span.text
+    text = container[key]
+    return text if isinstance(text, str) else None

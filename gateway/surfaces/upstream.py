@@ -40,6 +40,7 @@ _LISTS: dict[Family, str] = {
     "anthropic": "v1/models",
     "gemini": "v1beta/models",
     "ollama": "api/tags",
+    "cohere": "v1/models",
 }
 _KEY_HEADERS: dict[Family, str] = {"anthropic": "x-api-key", "gemini": "x-goog-api-key"}
 # How long an upstream's list of models counts, and how long it may take.

@@ -44,3 +44,17 @@ class AnswerText:
     def repeats(self, request: bytes) -> bool:
         """Tells whether the upstream repeats a string of the request, or a part of one, which no model said."""
         return self.kind == "echo" and dump(self.text)[1:-1] in request
+
+
+@dataclass(frozen=True, slots=True)
+class CitedSpan:
+    """The offsets of a citation in a text of an answer, in code points: `container[start]` and `container[end]`.
+
+    `text` is the string at `text[0][text[1]]`. In an event of a stream, `channel` names it instead.
+    """
+
+    container: dict[str, Any]
+    text: tuple[Any, Any] | None = None
+    channel: Channel | None = None
+    start: str = "start"
+    end: str = "end"

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from gateway.detection.plugins import plugin_modules
 from gateway.errors import GatewayError
 from gateway.models import Family, PrivacyMode
-from gateway.text.answers import AnswerText, Channel
+from gateway.text.answers import AnswerText, Channel, CitedSpan
 from gateway.text.fields import MessageField
 from gateway.wires.error_shapes import error_body
 
@@ -90,6 +90,10 @@ class EventFormat(ABC):
     def texts(self, event: Body) -> list[AnswerText]:
         """Returns the strings of an event that are text."""
 
+    def spans(self, event: Body) -> list[CitedSpan]:
+        """Returns the citations of an event whose offsets count in a text of the answer."""
+        return []
+
     @abstractmethod
     def ends_channel(self, event: Body, channel: Channel) -> bool:
         """Whether nothing continues `channel` after this event."""
@@ -158,6 +162,10 @@ class Wire(ABC):
     @abstractmethod
     def answer_texts(self, body: Body) -> list[AnswerText]:
         """Returns the strings of an answer that are text."""
+
+    def spans(self, body: Body) -> list[CitedSpan]:
+        """Returns the citations of an answer whose offsets count in a text of it."""
+        return []
 
     def usage(self, body: Body) -> Tokens:
         """Returns the tokens that the upstream reports in an answer or an event of one. Later events count."""

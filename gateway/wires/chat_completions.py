@@ -4,7 +4,7 @@ Everything that is not known to be structure is text: unknown fields, parts and 
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from typing import Any
 
 from gateway.detection.data_files import word_lists
@@ -139,7 +139,9 @@ class ChatCompletions(Wire):
 
 
 class MessageReader(OpenAIReader):
-    """Yields the fields of one request. `files` fills up meanwhile."""
+    """Yields the fields of one request. Parts of the types `text_parts` hold texts alone."""
+
+    text_parts: Set[str] = _WORDS["text_parts"]
 
     def turns(self, messages: list[Any]) -> Iterator[Turn]:
         for index, message in enumerate(messages):
@@ -175,7 +177,7 @@ class MessageReader(OpenAIReader):
     def _part(self, parts: list[Any], position: int, part: Any) -> Iterator[MessageField]:
         if not isinstance(part, dict | str):
             raise BadRequest("A content part must be an object.", param="messages")
-        if isinstance(part, dict) and kind_of(part) not in _WORDS["text_parts"]:
+        if isinstance(part, dict) and kind_of(part) not in self.text_parts:
             self.files.add(kind_of(part))
         fields = self.fields(parts, position, part)
         return continuing(fields, position) if position else fields
@@ -250,9 +252,9 @@ def _answer_message(message: Body, choice: int) -> Iterator[AnswerText]:
             continue
         if name == "tool_calls" and isinstance(value, list):
             for call in value:
-                yield from _answer_call(call, choice)
+                yield from call_texts(call, choice)
         elif name == "function_call" and isinstance(value, dict):
-            yield from _answer_call(value, choice)
+            yield from call_texts(value, choice)
         elif name == "audio" and isinstance(value, dict):
             for key, inner in value.items():
                 if key == "data" and isinstance(inner, str):
@@ -263,7 +265,7 @@ def _answer_message(message: Body, choice: int) -> Iterator[AnswerText]:
             yield from answer_strings(value, message, name, choice)
 
 
-def _answer_call(call: Any, choice: int) -> Iterator[AnswerText]:
+def call_texts(call: Any, choice: int) -> Iterator[AnswerText]:
     """Yields the strings of a tool call. The arguments are one document."""
     if not isinstance(call, dict):
         return
@@ -271,7 +273,7 @@ def _answer_call(call: Any, choice: int) -> Iterator[AnswerText]:
     label = tool if isinstance(tool, str) else None
     for name, value in call.items():
         if name in {"function", "custom"} and isinstance(value, dict):
-            yield from _answer_call(value, choice)
+            yield from call_texts(value, choice)
         elif isinstance(value, dict | list):
             yield AnswerText(DocumentWriter(call), name, dump(value).decode(), kind="json", choice=choice, tool=label)
         elif name in {"arguments", "input"} and isinstance(value, str):

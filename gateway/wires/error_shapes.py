@@ -74,7 +74,7 @@ def error_body(error: GatewayError, request_id: str, family: Family) -> dict[str
                 "details": [info],
             }
             return {"error": shown}
-        case "bedrock":
+        case "bedrock" | "cohere":
             return {"message": error.message, "code": error.code, "request_id": request_id}
         case "ollama":
             return {"error": error.message, "code": error.code, "request_id": request_id}

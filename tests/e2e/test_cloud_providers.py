@@ -32,7 +32,7 @@ CLAUDE: Any = {"max_tokens": 9, "messages": [{"role": "user", "content": SAID}]}
 ON_VERTEX: Any = {**CLAUDE, "anthropic_version": "vertex-2023-10-16"}
 CHAT: Any = {"model": "m", "messages": [{"role": "user", "content": SAID}]}
 STREAM = {"stream": True}
-OLLAMA, MISTRAL = "ollama.com", "api.mistral.ai"
+OLLAMA, MISTRAL, COHERE = "ollama.com", "api.mistral.ai", "api.cohere.com"
 BEARER = {"authorization": "Bearer " + "0a1b2c3d" * 4}
 # Host, path, the client's credentials, and body.
 CALLS: dict[str, tuple[str, str, dict[str, str], Any]] = {
@@ -86,6 +86,9 @@ CALLS: dict[str, tuple[str, str, dict[str, str], Any]] = {
     ),
     "ollama": (OLLAMA, "/api/chat", BEARER, {**CHAT, "stream": False}),
     "ollama, streamed": (OLLAMA, "/api/chat", BEARER, CHAT),
+    "cohere": (COHERE, "/v2/chat", BEARER, {**CHAT, "documents": [{"id": "1", "data": {"text": SAID}}]}),
+    "cohere, streamed": (COHERE, "/v2/chat", BEARER, {**CHAT, **STREAM}),
+    "cohere, rank": (COHERE, "/v2/rerank", BEARER, {"model": "m", "query": SAID, "documents": ["a"]}),
     "mistral, code": (MISTRAL, "/v1/fim/completions", BEARER, {"model": "m", "prompt": SAID, **STREAM}),
     "mistral, agent": (
         MISTRAL,
@@ -121,6 +124,14 @@ def provider(request: Recorded) -> Reply:
         ]
         bodies[-1]["candidates"][0]["finishReason"] = "STOP"
         return events(bodies) if is_streamed else Reply(json.dumps(bodies[0]).encode())
+    if request.path.startswith("/v2/"):
+        message = {"role": "assistant", "content": [{"type": "text", "text": text}]}
+        whole = {"message": message} if request.path.endswith("chat") else {"results": [{"document": {"text": text}}]}
+        deltas = [
+            {"type": "content-delta", "index": 0, "delta": {"message": {"content": {"text": each}}}} for each in pieces
+        ]
+        end = {"type": "message-end", "delta": {"finish_reason": "COMPLETE"}}
+        return events([*deltas, end], named=True) if is_streamed else Reply(json.dumps(whole).encode())
     if request.path.startswith("/api/"):
         place = "response" if request.path.endswith("generate") else "message"
         said = pieces if request.json.get("stream") is not False else [text]
@@ -193,6 +204,7 @@ def served(gateways: Gateways, clouds: Upstream) -> Running:
         f"streaming = true\n[upstreams.gemini]\nwire = 'gemini'\n{base(VERTEX, '/v1')}"
         f"[upstreams.claude]\nwire = 'anthropic'\nmodels = ['claude-*']\n{key}{base(VERTEX)}"
         f"[upstreams.local]\nwire = 'ollama'\n{base(OLLAMA)}"
+        f"[upstreams.cohere]\nwire = 'cohere'\n{base(COHERE)}"
         f"[upstreams.azure]\n{key}{base(AZURE, '/openai/deployments/dep')}"
     )
     return gateways(
@@ -214,8 +226,8 @@ def test_through_the_proxy(served: Running, clouds: Upstream, name: str) -> None
     assert MAIL.encode() not in clouds.seen
 
 
-SERVED = [name for name in CALLS if name.startswith(("gemini", "prediction", "claude", "ollama"))] + ["azure"]
-KEYLESS = ("gemini", "prediction", "ollama")
+SERVED = [name for name in CALLS if name.startswith(("gemini", "prediction", "claude", "ollama", "cohere"))] + ["azure"]
+KEYLESS = ("gemini", "prediction", "ollama", "cohere")
 
 
 @pytest.mark.parametrize("name", [name for name in SERVED if name != "gemini, express"])

@@ -9,6 +9,7 @@ import orjson
 
 from gateway.errors import BadUpstream, GatewayError
 from gateway.exchange.answer_guard import CONTENT_FILTERED, Withheld
+from gateway.exchange.cited_spans import move
 from gateway.exchange.messages import AnswerEnd, StreamPlan, known_tokens
 from gateway.exchange.streaming.channels import Channel
 from gateway.exchange.streaming.events import Event
@@ -16,7 +17,7 @@ from gateway.exchange.streaming.framing import reader
 from gateway.http.strict_json import dump
 from gateway.http.upstream_failures import Fault
 from gateway.placeholders.json_text import is_document
-from gateway.text.answers import AnswerText
+from gateway.text.answers import AnswerText, CitedSpan
 from gateway.text.answers import Channel as ChannelId
 from gateway.wires.base import Body, Wire
 
@@ -131,6 +132,8 @@ class AnswerStream:
         for channel in dict.fromkeys([*(each for each in ending if each not in fed), *replaced]):
             yield from self._end(channel)
         changed = self._restore(texts, [*ending, *(each for each in begun if self._format.ends_channel(body, each))])
+        moved = [self._move(span) for span in self._format.spans(body)]
+        changed = changed or any(moved)
         self._last |= {text.channel: (event, body) for text in texts if text.channel is not None}
         if self._plan.note is not None and self._format.is_last(body):
             changed = True
@@ -175,6 +178,12 @@ class AnswerStream:
                 text.write(ready)
                 changed = True
         return changed
+
+    def _move(self, span: CitedSpan) -> bool:
+        """Moves the offsets of a citation in a text of which the client has got the beginning."""
+        known = self._channels.get(span.channel or ())
+        given = "".join(self._ready.get(span.channel or (), ()))
+        return move(span, known.text if known is not None else None, given, self._guarded)
 
     def _passed_calls(self, texts: Sequence[AnswerText]) -> list[ChannelId]:
         """Returns the places of calls whose arguments are complete when the next call of their choice begins.

@@ -148,9 +148,10 @@ def test_clients_of_bedrock_show_in_host_and_headers(fields: dict[str, str], sha
 
 
 @pytest.mark.parametrize("code", ERRORS)
-def test_an_error_for_the_sdks_of_aws(code: str) -> None:
+def test_an_error_for_the_sdks_of_aws_and_cohere(code: str) -> None:
     error = ERRORS[code]
     status, body = shaped(error, "req_1", "bedrock")
+    assert shaped(error, "req_1", "cohere") == (status, body)
     assert (status, body["message"], code_in(body)) == (error.status, error.message, code)
     headers = shaped_headers(error, "req_1", "bedrock")
     assert headers["x-amzn-errortype"].endswith("Exception")

@@ -14,6 +14,7 @@ from gateway.wires.base import Wire
 from gateway.wires.bedrock_converse import WIRE as CONVERSE
 from gateway.wires.bedrock_invoke import WIRE as INVOKE
 from gateway.wires.code_assist import WIRE as CODE_ASSIST
+from gateway.wires.cohere_chat import WIRE as COHERE
 from gateway.wires.completions import WIRE as COMPLETIONS
 from gateway.wires.gemini import WIRE as GEMINI
 from gateway.wires.ollama_chat import WIRE as OLLAMA
@@ -23,6 +24,7 @@ from tests.chunkings import ALL, CHUNKINGS
 from tests.gateway.wires import test_anthropic_streams as anthropic
 from tests.gateway.wires import test_bedrock_streams as bedrock
 from tests.gateway.wires import test_code_assist as code_assist
+from tests.gateway.wires import test_cohere_streams as cohere
 from tests.gateway.wires import test_completions as completions
 from tests.gateway.wires import test_gemini_streams as gemini
 from tests.gateway.wires import test_ollama_streams as ollama
@@ -52,6 +54,7 @@ STREAMS: dict[str, tuple[Wire, Callable[[int], bytes], dict[str, Any]]] = {
         lambda size: gemini.framed(code_assist.wrapped(gemini.answer(size)), "sse"),
         {"guard": GuardDocument()},
     ),
+    "cohere": (COHERE, cohere.answer, {}),
     "ollama": (OLLAMA, ollama.answer, {"framing": "json-lines"}),
     "gemini in JSON": (
         GEMINI,

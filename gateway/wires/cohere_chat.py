@@ -59,7 +59,10 @@ class CohereChat(Wire):
         return conversation
 
     def answer_texts(self, body: Body) -> list[AnswerText]:
-        return [*message_texts(object_at(body, "message")), *strings_beside(_WORDS["answer"], body)]
+        found = [*message_texts(object_at(body, "message"))]
+        for text in found:
+            text.scored = body if text.kind == text.key == "text" else None
+        return [*found, *strings_beside(_WORDS["answer"], body)]
 
     def spans(self, body: Body) -> list[CitedSpan]:
         message = object_at(body, "message")

@@ -11,7 +11,7 @@ from gateway.wires.chat_completions import call_texts
 from gateway.wires.members import index_at, object_at
 from gateway.wires.reading import word
 
-_EVENT_KEYS = frozenset({"type", "index", "id", "delta", "svc"})
+_EVENT_KEYS = frozenset({"type", "index", "id", "delta", "logprobs", "svc"})
 _DELTA_KEYS = frozenset({"message", "finish_reason", "usage"})
 _TEXTS = ("text", "thinking")
 type _Kind = Literal["text", "echo"]
@@ -26,7 +26,7 @@ class ChatEvents(EventFormat):
     def texts(self, event: Body) -> list[AnswerText]:
         delta = object_at(event, "delta")
         return [
-            *_event_texts(object_at(delta, "message"), index_at(event)),
+            *_event_texts(event, object_at(delta, "message"), index_at(event)),
             *strings_beside(_DELTA_KEYS, delta),
             *strings_beside(_EVENT_KEYS, event),
         ]
@@ -103,12 +103,13 @@ def _strings(value: Any, container: Any, key: Any, kind: _Kind = "text") -> Iter
             yield from _strings(member, value, index, kind)
 
 
-def _event_texts(message: Body, index: int) -> Iterator[AnswerText]:
+def _event_texts(event: Body, message: Body, index: int) -> Iterator[AnswerText]:
     for name, value in message.items():
         if name == "content" and isinstance(value, dict):
             for key, text in value.items():
                 if key in _TEXTS and isinstance(text, str):
-                    yield AnswerText(value, key, text, channel=(key, index))
+                    scored = event if key == "text" else None
+                    yield AnswerText(value, key, text, channel=(key, index), scored=scored)
                 elif key != "type":
                     yield from answer_strings(text, value, key, 0)
         elif name == "tool_plan" and isinstance(value, str):

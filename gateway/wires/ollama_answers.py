@@ -32,7 +32,8 @@ class AnswerLines(EventFormat):
         growing = (_THINKING, self._said)
         for name in growing:
             if isinstance(text := spoken.get(name), str) and text:
-                yield AnswerText(spoken, name, text, channel=(name,) if streamed else None)
+                scored = body if name == self._said else None
+                yield AnswerText(spoken, name, text, channel=(name,) if streamed else None, scored=scored)
         for call in objects_at(spoken, "tool_calls"):
             yield from _call_texts(call)
         if self._place:

@@ -79,6 +79,14 @@ def test_tokens_are_counted_and_lines_without_placeholders_keep_their_bytes() ->
     assert (got, end.tokens) == (body, (3, 4))
 
 
+def test_tokens_of_a_restored_text_are_left_out() -> None:
+    """Those of a line that nothing is restored in stay."""
+    said = ["Hi. ", written(MAIL, OF), " \n"]
+    events = [{"message": {"content": each}, "logprobs": [{"token": each}], "done": False} for each in said]
+    found = restored(lines([*events, {**HEAD, **DONE}]))
+    assert [each["logprobs"] for each in found if "logprobs" in each][:2] == [[{"token": "Hi. "}], []]
+
+
 def test_an_error_in_a_stream_is_restored_and_ends_it() -> None:
     (held, error) = restored(
         lines([{"message": {"content": f"Dear {OF[MAIL]}"}}, {"error": f"No {OF[CARD]}."}]), guard=None

@@ -132,7 +132,7 @@ class Answers:
                 return replace(lines.result(status), body=content)
             # Some upstreams stream to a client that has not asked for it. Where it is annotated, that is refused.
             streams = exchange.framing is not None or (exchange.wire.stream is not None and not exchange.annotated)
-            is_object = body.lstrip().startswith(b"{") and exchange.framing != "json-lines"
+            is_object = body.lstrip().startswith(b"{") and exchange.framing != "ndjson"
             if streams and status < 400 and not is_object:
                 return self._restore_stream(exchange, status, body)
             answer = parse_object(body)

@@ -18,10 +18,10 @@ from gateway.text.fields import MessageField
 from gateway.wires.error_shapes import error_body
 
 type Body = dict[str, Any]
-type Framing = Literal["sse", "json-array", "json-lines", "json-seq", "eventstream", "eventstream-chunks", "jsonl"]
+type Framing = Literal["sse", "json-array", "ndjson", "json-seq", "eventstream", "eventstream-chunks", "jsonl"]
 """How the events of a streamed answer are divided: as server-sent events, as the items of a JSON array, as JSON text
 sequences (RFC 7464), which the messages of a WebSocket are read as, as the frames of AWS's event streams, which may
-have an event in base64 (`eventstream-chunks`), or as lines, which continue each other (`json-lines`) or are each
+have an event in base64 (`eventstream-chunks`), or as lines, which continue each other (`ndjson`) or are each
 complete (`jsonl`)."""
 type Tokens = tuple[int | None, int | None]
 """Input and output tokens, each if it is known."""

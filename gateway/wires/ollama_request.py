@@ -48,5 +48,5 @@ def begun_by_default_streamed(body: Body) -> Conversation:
     """Returns a conversation without blocks. Answers are streamed, unless the request says otherwise."""
     conversation = begun(body)
     conversation.stream = body.get("stream") is not False
-    conversation.framing = "json-lines"
+    conversation.framing = "ndjson"
     return conversation

@@ -255,7 +255,7 @@ def test_unknown_calls_of_these_hosts_are_refused(served: Running, clouds: Upstr
     clouds.recorded.clear()
     for host, path in (
         (VERTEX, f"{PROJECT}/batchPredictionJobs"),
-        (AZURE, "/openai/files"),
+        (AZURE, "/openai/deployments/dep/audio/speech"),
         (MISTRAL, "/v1/ocr"),
         (COGNITIVE, "/openai/deployments/dep/images/generations"),
     ):

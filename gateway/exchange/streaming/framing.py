@@ -16,7 +16,7 @@ from gateway.wires.base import Framing
 MEDIA_TYPES: dict[Framing, str] = {
     "sse": "text/event-stream",
     "json-array": "application/json",
-    "json-lines": "application/x-ndjson",
+    "ndjson": "application/x-ndjson",
     "json-seq": "application/json-seq",
     "eventstream": "application/vnd.amazon.eventstream",
     "eventstream-chunks": "application/vnd.amazon.eventstream",
@@ -217,7 +217,7 @@ type Reader = ServerSentEvents | JsonArray | JsonLines | JsonSequence | EventStr
 _READERS: dict[Framing, Callable[[], Reader]] = {
     "sse": ServerSentEvents,
     "json-array": JsonArray,
-    "json-lines": JsonLines,
+    "ndjson": JsonLines,
     "json-seq": JsonSequence,
     "eventstream": EventStream,
     "eventstream-chunks": partial(EventStream, chunked=True),

@@ -46,7 +46,7 @@ def generated(size: int) -> bytes:
 
 
 def restored(body: bytes, wire: Any = WIRE, **more: Any) -> list[Body]:
-    got, _ = replay(wire, [body], plan(PLACEHOLDERS, framing="json-lines", note=NOTE, **more))
+    got, _ = replay(wire, [body], plan(PLACEHOLDERS, framing="ndjson", note=NOTE, **more))
     assert got.endswith(b"\n")
     return [json.loads(line) for line in got.splitlines()]
 
@@ -75,12 +75,12 @@ def test_a_generated_text_is_restored(size: int) -> None:
 
 def test_tokens_are_counted_and_lines_without_placeholders_keep_their_bytes() -> None:
     body = b'{"model": "m",  "message": {"content": "Hi."}, "done": false}\r\n' + lines([{**HEAD, **DONE}])
-    got, end = replay(WIRE, [body], plan(PLACEHOLDERS, framing="json-lines"))
+    got, end = replay(WIRE, [body], plan(PLACEHOLDERS, framing="ndjson"))
     assert (got, end.tokens) == (body, (3, 4))
 
 
 def test_tokens_of_a_restored_text_are_left_out() -> None:
-    """Those of a line that nothing is restored in stay."""
+    """Lines in which nothing is restored keep theirs."""
     said = ["Hi. ", written(MAIL, OF), " \n"]
     events = [{"message": {"content": each}, "logprobs": [{"token": each}], "done": False} for each in said]
     found = restored(lines([*events, {**HEAD, **DONE}]))
@@ -108,9 +108,7 @@ def test_a_withheld_stream_ends_with_its_reason(wire: Any, said: tuple[str, ...]
 
 
 def test_a_line_that_breaks_off_is_an_error() -> None:
-    body, end = replay(
-        WIRE, [lines([{"message": {"content": "a"}}]), b'{"mess'], plan(PLACEHOLDERS, framing="json-lines")
-    )
+    body, end = replay(WIRE, [lines([{"message": {"content": "a"}}]), b'{"mess'], plan(PLACEHOLDERS, framing="ndjson"))
     assert end.outcome == "unreadable_answer"
     error = json.loads(body.splitlines()[-1])
     assert (error["code"], isinstance(error["error"], str)) == ("upstream_invalid", True)

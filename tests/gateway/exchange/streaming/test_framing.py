@@ -131,7 +131,7 @@ def test_lines_are_divided_wherever_they_are_cut(end: bytes, last: bytes) -> Non
     texts = [b'{"a":1}', b"", '{"grüße": "–"}'.encode(), b"{}"]
     body = end.join(texts) + last
     for at in range(len(body)):
-        lines = reader("json-lines")
+        lines = reader("ndjson")
         found = [event for piece in (body[:at], body[at:]) for event in lines.feed(piece)]
         found += lines.finish()
         assert [event.data for event in found] == texts
@@ -140,7 +140,7 @@ def test_lines_are_divided_wherever_they_are_cut(end: bytes, last: bytes) -> Non
 
 
 def test_a_long_line_is_read_once() -> None:
-    lines = reader("json-lines")
+    lines = reader("ndjson")
     pieces = [b'{"data":"', *[b"x" * 100] * 20_000, b'"}\n']
     assert [len(event.data) for piece in pieces for event in lines.feed(piece)] == [2_000_011]
 

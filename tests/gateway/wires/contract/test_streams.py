@@ -55,7 +55,7 @@ STREAMS: dict[str, tuple[Wire, Callable[[int], bytes], dict[str, Any]]] = {
         {"guard": GuardDocument()},
     ),
     "cohere": (COHERE, cohere.answer, {}),
-    "ollama": (OLLAMA, ollama.answer, {"framing": "json-lines"}),
+    "ollama": (OLLAMA, ollama.answer, {"framing": "ndjson"}),
     "gemini in JSON": (
         GEMINI,
         lambda size: gemini.framed(gemini.answer(size), "json-array"),

@@ -144,6 +144,7 @@ EFFECTS: dict[str, tuple[Any, Probe]] = {
     "policies_dir": (policies, lambda it: len(it.container.policies.list())),
     "default_policy": ("strict", lambda it: it.container.protection.policy(None).hash),
     "streaming": (True, lambda it: (it.container.chat.streaming, it.container.admission._settings.streaming)),
+    "batch_retention_hours": (7, lambda it: it.container.admission._settings.batch_retention_hours),
     "telemetry": ("protect", lambda it: it.container.admission._settings.telemetry),
     "forward_headers": (("x-session-id",), lambda it: it.container.admission._forward),
     "rate_limit_per_minute": (7, lambda it: it.container._limits._interval),

@@ -32,7 +32,7 @@ _GIVEN = re.compile(r"(invalid (?:\S+ value|choice)): .*?(?= \(choose from |\Z)"
 # forks.
 _COMMANDS = (
     *("keys", "allow", "deny", "sessions", "policies", "receipts", "usage", "tail", "backup", "restore"),
-    *("evaluate", "explain", "env", "exec", "inspect", "doctor", "healthcheck"),
+    *("evaluate", "explain", "env", "exec", "inspect", "playground", "doctor", "healthcheck"),
 )
 
 

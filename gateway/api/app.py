@@ -19,6 +19,7 @@ from gateway.api.explaining import explaining
 from gateway.api.home import home
 from gateway.api.model_lists import found, listed, model_lists
 from gateway.api.openapi import add_docs, operation_id
+from gateway.api.playground.serving import playground as playground_site
 from gateway.api.query_parameters import Limit, Offset, PolicyHash, Selected, SelectedPage
 from gateway.api.routing import EveryAnswer, NativeRoute, caller_of
 from gateway.api.schemas import chat, governance, receipts, text
@@ -95,7 +96,8 @@ def create_app(container: Container | None = None) -> FastAPI:
     )
     app.state.container = container
     app.add_middleware(EveryAnswer)
-    routers = (_open_routes(), _operators_routes(), _native_routes(), explaining(), model_lists(), home())
+    documented_routers = (_open_routes(), _operators_routes(), _native_routes(), explaining(), model_lists())
+    routers = (*documented_routers, home(), playground_site())
     for router in routers:
         app.include_router(router)
     add_error_handlers(app, [route for router in routers for route in router.routes])

@@ -52,6 +52,7 @@ async def test_others_get_addresses(client: httpx.AsyncClient) -> None:
         "base_url": "http://gateway/v1",
         "proxy": "http://127.0.0.1:8080",
         "mitmweb": "http://127.0.0.1:8081",
+        "playground": "http://gateway/playground/",
         "docs": "http://gateway/docs",
         "openapi": "http://gateway/openapi.json",
         "health": "http://gateway/readyz",

@@ -1,0 +1,158 @@
+"""The playground in a browser: it protects, restores and explains with the network off, once it has loaded.
+
+Needs what `python -m scripts.playground_assets` fetches and, as mitmweb's test does, Debian's `chromium` and
+`chromium-driver`. With `PICTURES_OF_PLAYGROUND` naming a folder, pictures are taken. With `AXE_CORE` naming the file
+`axe.min.js` of npm's axe-core, the page is checked with it.
+"""
+
+import functools
+import http.server
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.ui import Select
+
+from gateway.api.playground.site import VENDOR, write_site
+from tests.e2e.mitmweb import wait_for
+from tests.e2e.test_mitmweb_browser import browser
+
+__all__ = ["browser"]
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not VENDOR.is_dir(), reason="python -m scripts.playground_assets has not fetched its files"),
+]
+LOADED = 300
+SERIOUS = {"serious", "critical"}
+
+
+@pytest.fixture(scope="module")
+def page(browser: webdriver.Chrome, tmp_path_factory: pytest.TempPathFactory) -> webdriver.Chrome:
+    """The export, loaded from a web server that adds no header and is gone afterwards."""
+    folder = tmp_path_factory.mktemp("site")
+    write_site(folder)
+    handler = functools.partial(Quiet, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        serving = threading.Thread(target=server.serve_forever, daemon=True)
+        serving.start()
+        browser.get(f"http://127.0.0.1:{server.server_port}/")
+        wait_for(lambda: browser.find_elements(By.CSS_SELECTOR, "#work[data-shown]"), seconds=LOADED)
+        server.shutdown()
+    browser.execute_cdp_cmd("Network.enable", {})
+    offline = {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
+    browser.execute_cdp_cmd("Network.emulateNetworkConditions", offline)
+    return browser
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    """Logs nothing."""
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+def at(page: webdriver.Chrome, id: str) -> WebElement:
+    return page.find_element(By.ID, id)
+
+
+def shown(page: webdriver.Chrome) -> int:
+    return int(at(page, "work").get_attribute("data-shown") or 0)
+
+
+def change(page: webdriver.Chrome, act: Any) -> None:
+    """Does something and waits until the panes show the result."""
+    before = shown(page)
+    act()
+    wait_for(lambda: shown(page) > before, seconds=60)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_requested(page: webdriver.Chrome) -> Iterator[None]:
+    """No test makes the page request anything, or has it report an error."""
+    requested = "return performance.getEntriesByType('resource').length"
+    before = page.execute_script(requested)
+    yield
+    assert page.execute_script(requested) == before
+    assert [entry for entry in page.get_log("browser") if entry["level"] == "SEVERE"] == []
+
+
+def samples(page: webdriver.Chrome) -> list[str]:
+    return [str(option.text) for option in Select(at(page, "sample")).options]
+
+
+def test_every_sample_is_protected(page: webdriver.Chrome) -> None:
+    assert len(samples(page)) == 6
+    for name in samples(page):
+        change(page, lambda name=name: Select(at(page, "sample")).select_by_visible_text(name))
+        marks = page.find_elements(By.CSS_SELECTOR, "#wrote .mark.hidden")
+        assert len(marks) >= 3, name
+        # Each says its type in words.
+        assert all(mark.find_element(By.CSS_SELECTOR, ".type").text for mark in marks)
+        received = at(page, "received").text
+        values = [page.execute_script("return arguments[0].firstChild.textContent", mark) for mark in marks]
+        assert [value for value in values if value in received] == []
+        assert [value for value in values if value not in at(page, "back").text] == []
+
+
+def test_a_policy_of_ones_own_and_words(page: webdriver.Chrome) -> None:
+    change(page, lambda: Select(at(page, "sample")).select_by_visible_text("Letter"))
+    mail = "anna.schmidt@acme.test"
+    page.find_element(By.XPATH, f"//*[@id='findings']//button[contains(., '{mail}')]").click()
+    change(page, lambda: page.find_element(By.XPATH, "//button[.='Leave this word in clear']").click())
+    assert mail in at(page, "received").text
+    page.find_element(By.XPATH, "//*[@id='findings']//button[contains(., 'DATE_OF_BIRTH')]").click()
+    change(page, lambda: page.find_element(By.XPATH, "//button[.='Every DATE_OF_BIRTH: keep']").click())
+    assert "14.03.1985" in at(page, "received").text
+    toml = at(page, "toml").text
+    assert '[rules.DATE_OF_BIRTH]\naction = "keep"' in toml
+    assert mail not in toml
+    change(page, lambda: at(page, "reset").click())
+    assert mail not in at(page, "received").text
+
+
+def test_a_hostile_link_stays_closed(page: webdriver.Chrome) -> None:
+    at(page, "hostile").click()
+    wait_for(lambda: page.find_elements(By.CSS_SELECTOR, "#back .mark.closed"))
+    assert "stayed closed" in at(page, "closed").text
+    at(page, "plain").click()
+    wait_for(lambda: not page.find_elements(By.CSS_SELECTOR, "#back .mark.closed"))
+
+
+def test_strict_and_another_policy(page: webdriver.Chrome) -> None:
+    change(page, lambda: at(page, "strict").click())
+    change(page, lambda: at(page, "strict").click())
+    change(page, lambda: Select(at(page, "policy")).select_by_visible_text("Secrets only"))
+    assert "anna.schmidt@acme.test" in at(page, "received").text
+    change(page, lambda: Select(at(page, "policy")).select_by_index(0))
+
+
+def test_no_connection_is_allowed(page: webdriver.Chrome) -> None:
+    said = page.execute_async_script(
+        "const done = arguments[0]; fetch('/').then(() => done('sent'), (error) => done(String(error)))"
+    )
+    assert said.startswith("TypeError")
+    refusals = page.get_log("browser")
+    assert any("connect-src 'none'" in entry["message"] for entry in refusals)
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")])
+def test_it_fits_and_is_accessible(page: webdriver.Chrome, width: int, scheme: str) -> None:
+    metrics = {"width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": width < 500}
+    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    media = [{"name": "prefers-color-scheme", "value": scheme}]
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": media})
+    assert page.execute_script("return document.documentElement.scrollWidth <= innerWidth")
+    if folder := os.environ.get("PICTURES_OF_PLAYGROUND"):
+        page.save_screenshot(str(Path(folder) / f"playground-{width}-{scheme}.png"))
+    if axe := os.environ.get("AXE_CORE"):
+        page.execute_script(Path(axe).read_text(encoding="utf-8"))
+        found = page.execute_async_script("axe.run().then(arguments[0])")
+        wrong = {each["id"]: each["nodes"][0]["html"] for each in found["violations"] if each["impact"] in SERIOUS}
+        assert wrong == {}

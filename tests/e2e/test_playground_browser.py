@@ -7,6 +7,7 @@ Needs what `python -m scripts.playground_assets` fetches and, as mitmweb's test 
 
 import functools
 import http.server
+import json
 import os
 import threading
 from collections.abc import Iterator
@@ -19,7 +20,10 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select
 
+from gateway.api.playground.browser.session import Session
 from gateway.api.playground.site import VENDOR, write_site
+from gateway.config.locations import BUILTIN_POLICIES
+from gateway.policy.registry import PolicyRegistry
 from tests.e2e.mitmweb import wait_for
 from tests.e2e.test_mitmweb_browser import browser
 
@@ -30,6 +34,10 @@ pytestmark = [
     pytest.mark.skipif(not VENDOR.is_dir(), reason="python -m scripts.playground_assets has not fetched its files"),
 ]
 LOADED = 300
+_FOLDER = Path(__file__).resolve().parents[1] / "vectors"
+VECTORS = sorted(
+    file for name in ("detection", "names", "assessment", "sharding") for file in _FOLDER.glob(f"{name}/*.jsonl")
+)
 SERIOUS = {"serious", "critical"}
 
 
@@ -88,8 +96,9 @@ def samples(page: webdriver.Chrome) -> list[str]:
 
 
 def test_every_sample_is_protected(page: webdriver.Chrome) -> None:
-    assert len(samples(page)) == 6
-    for name in samples(page):
+    first, *others = samples(page)
+    assert len(others) == 5
+    for name in (*others, first):
         change(page, lambda name=name: Select(at(page, "sample")).select_by_visible_text(name))
         marks = page.find_elements(By.CSS_SELECTOR, "#wrote .mark.hidden")
         assert len(marks) >= 3, name
@@ -102,7 +111,6 @@ def test_every_sample_is_protected(page: webdriver.Chrome) -> None:
 
 
 def test_a_policy_of_ones_own_and_words(page: webdriver.Chrome) -> None:
-    change(page, lambda: Select(at(page, "sample")).select_by_visible_text("Letter"))
     mail = "anna.schmidt@acme.test"
     page.find_element(By.XPATH, f"//*[@id='findings']//button[contains(., '{mail}')]").click()
     change(page, lambda: page.find_element(By.XPATH, "//button[.='Leave this word in clear']").click())
@@ -140,6 +148,42 @@ def test_no_connection_is_allowed(page: webdriver.Chrome) -> None:
     assert said.startswith("TypeError")
     refusals = page.get_log("browser")
     assert any("connect-src 'none'" in entry["message"] for entry in refusals)
+
+
+# Has the page protect a text at once, and returns what its list says.
+PROTECT = """
+    const [text, done] = arguments, work = document.getElementById("work"), before = work.dataset.shown;
+    new MutationObserver((_, observer) => {
+      if (work.dataset.shown === before) return;
+      observer.disconnect();
+      done(Array.from(document.querySelectorAll("#findings li"), (item) => item.textContent));
+    }).observe(work, { attributes: true });
+    document.getElementById("text").value = text;
+    document.getElementById("policy").dispatchEvent(new Event("change"));
+"""
+
+
+def test_findings_are_the_gateway_s(page: webdriver.Chrome) -> None:
+    page.set_script_timeout(60)
+    session = Session([policy.document for policy in PolicyRegistry(BUILTIN_POLICIES).list()])
+    texts = [text for file in VECTORS for text in read_texts(file)]
+    chosen = texts[:: len(texts) // 500]
+    assert len(chosen) >= 500
+    wrong = []
+    for text in chosen:
+        wanted = [
+            f"{one['type']}: {one['value']} {'left in clear' if one['kept'] else f'hidden ({one["action"]})'}"
+            for one in session.protect(text, "default", "standard", [], [])["findings"]
+        ]
+        if page.execute_async_script(PROTECT, text) != wanted:
+            wrong.append(text)
+    assert wrong == []
+
+
+def read_texts(file: Path) -> Iterator[str]:
+    for line in file.read_text(encoding="utf-8").splitlines():
+        if isinstance(case := json.loads(line), dict) and str(case.get("text", "")).strip():
+            yield case["text"]
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")])

@@ -35,11 +35,8 @@ def playground() -> APIRouter:
 
     @router.get("/playground/{name}")
     async def file(name: str) -> Response:
-        try:
-            # The first time, the archive of the gateway's modules is made.
-            data = (await asyncio.to_thread(site)).get(name)
-        except FileNotFoundError:
-            raise NotFound("This gateway was installed without the playground's files.") from None
+        # The first time, the archive of the gateway's modules is made.
+        data = (await asyncio.to_thread(site)).get(name)
         if data is None:
             raise NotFound("The playground has no such file.")
         kind = _TYPES.get(name.rpartition(".")[2], "application/octet-stream")

@@ -18,6 +18,7 @@ import regex
 
 import gateway
 from gateway.config.locations import BUILTIN_POLICIES
+from gateway.errors import NotFound
 from gateway.policy.registry import PolicyRegistry
 
 _HERE = Path(__file__).parent
@@ -29,8 +30,11 @@ _MODULES = (
     *("corrections", "http", "api/playground/browser"),
 )
 _PACKAGES = ("annotated_types", "phonenumbers", "re2", "rfc8785", "stdnum")
-# Names of places and carriers, which the gateway does not read, and what is left of the models of names.
-_LEFT_OUT = ("phonenumbers/geodata/", "phonenumbers/carrierdata/", "phonenumbers/tzdata/", "detection/ner/model/")
+# Places, carriers and short numbers, which the gateway does not read, and the models of names.
+_LEFT_OUT = (
+    *("phonenumbers/geodata/", "phonenumbers/carrierdata/", "phonenumbers/tzdata/", "phonenumbers/shortdata/region_"),
+    "detection/ner/model/",
+)
 _SUFFIXES = frozenset({".py", ".toml", ".json", ".txt", ".dat"})
 # Modules of the browser in place of others.
 _STAND_INS = {
@@ -54,7 +58,9 @@ ARCHIVE = "gateway.zip"
 
 @cache
 def site() -> Mapping[str, bytes]:
-    """Returns the files of the site by name. Raises FileNotFoundError if the assets were not built."""
+    """Returns the files of the site by name. Raises NotFound if the assets were not built."""
+    if not VENDOR.is_dir():
+        raise NotFound("This gateway has no files of the playground; in a checkout, see docs/playground.md.")
     files = {file.name: file.read_bytes() for file in sorted(VENDOR.iterdir()) if file.suffix != ".md"}
     files |= {name: (_PAGE / name).read_bytes() for name in ("worker.js", "re2.js")}
     files[ARCHIVE] = _archive()
@@ -73,11 +79,12 @@ def integrity(data: bytes) -> str:
 
 
 def write_site(folder: Path) -> int:
-    """Writes the site to a folder, which is made if there is none. Returns its size in bytes. Raises OSError."""
+    """Writes the site to a folder, which is made if there is none. Returns its size in bytes. Raises NotFound, OSError."""
+    files = site()
     folder.mkdir(parents=True, exist_ok=True)
-    for name, data in site().items():
+    for name, data in files.items():
         (folder / name).write_bytes(data)
-    return sum(map(len, site().values()))
+    return sum(map(len, files.values()))
 
 
 def _archive() -> bytes:

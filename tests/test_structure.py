@@ -23,7 +23,7 @@ LONGEST = 400
 # In gateway/ itself: modules, and all entries.
 MOST_MODULES, MOST_ENTRIES = 8, 32
 # Folders of a checkout that are made, not written.
-MADE = {".git", ".venv", ".venv-lock", "data", "__pycache__"}
+MADE = {".git", ".venv", ".venv-lock", "data", "vendor", "__pycache__"}
 
 
 def python_files(*places: str) -> list[Path]:

@@ -174,6 +174,9 @@ def expressions(package: ModuleType) -> dict[str, re.Pattern[Any]]:
     """Returns every compiled expression of the package's modules, by its location."""
     found: dict[str, re.Pattern[Any]] = {}
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        if module.name.endswith(".browser._re2"):
+            # It needs the engine of a browser.
+            continue
         for name, value in vars(importlib.import_module(module.name)).items():
             for number, each in enumerate(_held(value, 3)):
                 found.setdefault(f"{module.name}.{name}" + (f"[{number}]" if number else ""), each)

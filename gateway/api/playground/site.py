@@ -79,7 +79,7 @@ def integrity(data: bytes) -> str:
 
 
 def write_site(folder: Path) -> int:
-    """Writes the site to a folder, which is made if there is none. Returns its size in bytes. Raises NotFound, OSError."""
+    """Writes the site to a folder, which is made if there is none. Returns its bytes. Raises NotFound, OSError."""
     files = site()
     folder.mkdir(parents=True, exist_ok=True)
     for name, data in files.items():

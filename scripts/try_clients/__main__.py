@@ -1,6 +1,7 @@
 """Installs the clients, starts a gateway with the scripted upstream, runs every case, and prints the table."""
 
 import argparse
+import json
 import os
 import platform
 import re
@@ -18,7 +19,9 @@ from pathlib import Path
 import trustme
 from platformdirs import user_cache_path
 
+from . import clouds
 from .clients import CLIENTS, MODELS, PROGRAMS, Client
+from .clouds import CLOUDS, Cloud, cloud_problem
 from .signed_in import SIGNED_IN, SignedIn, signed_in_problem
 from .turns import Turns, compared, socket_problem
 from .upstream import CALLS, CARD, MAIL, TURNS, Upstream
@@ -27,6 +30,7 @@ from .vendors import Vendors
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "clients.md"
 PROMPT = f"My card is {CARD}, my mail is {MAIL}. Save the card three times with the tool, then repeat it."
+EVERY: tuple[Client, ...] = (*CLIENTS, *CLOUDS, *SIGNED_IN)
 _SECONDS = 240
 # Older releases of Node.js do not read the variables of a proxy.
 _NODE = f"node-{sys.platform}-{'arm64' if platform.machine() in {'arm64', 'aarch64'} else 'x64'}@24"
@@ -41,8 +45,7 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="put the table into docs/clients.md")
     parser.add_argument("--turns", type=int, help="have each agent take so many turns, between two gateways")
     options = parser.parse_args()
-    every = (*CLIENTS, *SIGNED_IN)
-    chosen = [client for client in every if not options.only or any(name in client.name for name in options.only)]
+    chosen = [client for client in EVERY if not options.only or any(name in client.name for name in options.only)]
     cache: Path = options.cache.resolve()
     cache.mkdir(parents=True, exist_ok=True)
     missing = {client.name for client in chosen if not install(client, cache)}
@@ -51,7 +54,7 @@ def main() -> int:
             print("cannot be installed:", name)
         return int(bool(missing))
     if options.turns:
-        agents = [each for each in chosen if each.kind == "agent" and each not in SIGNED_IN and not each.socket]
+        agents = [each for each in chosen if each in CLIENTS and each.kind == "agent" and not each.socket]
         return take_turns(agents, cache, options.turns)
     rows, failures = dict[str, str](), 0
     with gateway() as setting:
@@ -73,7 +76,7 @@ def write(rows: Mapping[str, str]) -> None:
     page = PAGE.read_text(encoding="utf-8")
     found = _TABLE.search(page)
     kept = {row.split(" | ")[0].removeprefix("| "): row for row in found[0].splitlines()} if found else {}
-    every = [{**kept, **rows}.get(client.name) for client in (*CLIENTS, *SIGNED_IN)]
+    every = [{**kept, **rows}.get(client.name) for client in EVERY]
     head = ["| client | version | by its base URL | through the proxy |", "|---|---|---|---|"]
     table = "\n".join([*head, *filter(None, every), ""])
     PAGE.write_text(_TABLE.sub(lambda _: table, page), encoding="utf-8")
@@ -107,6 +110,8 @@ class Setting:
         self.folder = folder
         # The addresses of the listeners, once the gateway runs.
         self.gateway = self.proxy = ""
+        # A key that the upstream with AWS credentials is granted to.
+        self.granted = ""
         (folder / "home").mkdir()
         if other is not None:
             self.keys, self.plain, self.tls, self.vendors = other.keys, other.plain, other.tls, other.vendors
@@ -131,7 +136,11 @@ class Setting:
             base = f"http://127.0.0.1:{self.plain.port}{'/v1' if api == 'openai' else ''}"
             lines += [f"[upstreams.{api}]", f'base_url = "{base}"', f'wire = "{api}"', 'models = ["*"]']
             lines.append('api_key_env = "UPSTREAM"')
-        return "\n".join(lines)
+        return "\n".join([*lines, clouds.configuration()])
+
+    def command(self, *words: str) -> list[str]:
+        """Returns a command of the gateway's with its settings."""
+        return [sys.executable, str(ROOT / "run_proxy.py"), *words, "--config", str(self.folder / "gateway.toml")]
 
 
 @contextmanager
@@ -142,14 +151,13 @@ def gateway(other: Setting | None = None) -> Iterator[Setting]:
         (setting.folder / "gateway.toml").write_text(setting.configuration())
         own = {key: value for key, value in os.environ.items() if not key.startswith("SVC_")}
         log = (setting.folder / "log").open("w+")
-        process = subprocess.Popen(
-            [sys.executable, str(ROOT / "run_proxy.py"), "serve", "--config", str(setting.folder / "gateway.toml")],
-            env={**own, **setting.keys, "UPSTREAM": "key-of-the-upstream"},
-            stdout=log,
-            stderr=subprocess.STDOUT,
-        )
+        environment = {**own, **setting.keys, **clouds.AWS, "UPSTREAM": "key-of-the-upstream"}
+        process = subprocess.Popen(setting.command("serve"), env=environment, stdout=log, stderr=subprocess.STDOUT)
         try:
             setting.gateway, setting.proxy = _addresses(Path(log.name), process)
+            create = setting.command("keys", "create", "tried", "--aws-upstream", clouds.GRANT, "--json")
+            made = subprocess.run(create, env=environment, capture_output=True, check=True)
+            setting.granted = json.loads(made.stdout)["key"]
             yield setting
         finally:
             process.terminate()
@@ -225,7 +233,7 @@ def version(client: Client, cache: Path) -> str:
 
 def tried(client: Client, entrance: str, cache: Path, setting: Setting) -> str:
     """Returns what is written into the table for a client at an entrance."""
-    if isinstance(client, SignedIn) and entrance == "gateway" and not client.base:
+    if isinstance(client, SignedIn) and not isinstance(client, Cloud) and entrance == "gateway" and not client.base:
         return "–"
     setting.plain.calls = setting.tls.calls = TURNS if client.socket else CALLS
     for upstream in (setting.plain, setting.tls, setting.vendors):
@@ -241,14 +249,18 @@ def tried(client: Client, entrance: str, cache: Path, setting: Setting) -> str:
 def run(client: Client, entrance: str, cache: Path, setting: Setting, *, stream: bool) -> str | None:
     """Runs one case; `entrance` may be another address for the base URL. Returns the problem, if there is one."""
     signed = client if isinstance(client, SignedIn) else None
+    cloud = client if isinstance(client, Cloud) else None
     upstream = setting.plain if entrance != "proxy" else setting.tls if signed is None else setting.vendors
+    upstream = setting.vendors if cloud else upstream
     upstream.clear()
-    setting.vendors.is_open, setting.vendors.model = signed is not None, MODELS[client.api]
+    model = cloud.model if cloud else MODELS[client.api]
+    setting.vendors.is_open, setting.vendors.model = signed is not None, model
     setting.vendors.wire = signed.wire if signed else ""
     variables = client.variables | (signed.base if signed and entrance == "gateway" else {})
-    base = {"gateway": setting.gateway, "proxy": f"https://localhost:{setting.tls.port}"}.get(entrance, entrance)
+    host = cloud.host if cloud else f"localhost:{setting.tls.port}"
+    base = {"gateway": setting.gateway, "proxy": f"https://{host}"}.get(entrance, entrance)
     key = "key-of-the-provider" if entrance == "proxy" else setting.keys["SVC_API_KEY"]
-    filled = {"base": base, "key": key, "model": MODELS[client.api], "prompt": PROMPT}
+    filled = {"base": base, "key": key, "model": model, "prompt": PROMPT, "granted": setting.granted}
     with tempfile.TemporaryDirectory() as name:
         work, home = Path(name) / "work", Path(name) / "home"
         work.mkdir()
@@ -262,7 +274,7 @@ def run(client: Client, entrance: str, cache: Path, setting: Setting, *, stream:
             "HOME": str(home),
             "BASE": base,
             "KEY": key,
-            "MODEL": MODELS[client.api],
+            "MODEL": model,
             "PROMPT": PROMPT,
             "STREAM": "1" if stream else "0",
             **{variable: value.format(**filled) for variable, value in variables.items()},
@@ -286,6 +298,9 @@ def run(client: Client, entrance: str, cache: Path, setting: Setting, *, stream:
         problem = _problem(client, done, upstream, work)
         if problem is None and client.socket:
             problem = socket_problem(upstream.connections, upstream.bodies, may_fall_back=client.may_fall_back)
+        if problem is None and cloud:
+            secrets = (setting.keys["SVC_API_KEY"], setting.granted)
+            return cloud_problem(cloud, entrance, upstream, setting.folder, secrets)
         return signed_in_problem(signed, upstream, setting.folder) if problem is None and signed else problem
 
 

@@ -1,4 +1,4 @@
-"""An upstream that speaks the APIs of OpenAI, Anthropic and Gemini: three calls of a tool, then a text.
+"""An upstream that speaks the APIs of OpenAI, Anthropic, Gemini and others: three calls of a tool, then a text.
 
 It repeats the first card number of a request, or the placeholder that has taken its place, and records what it got.
 """
@@ -12,6 +12,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from . import sockets
+from .cloud_answers import EVENT_STREAM, LINES, Call, chunked, cohere, converse, ollama
+from .cloud_answers import pieces as _pieces
 
 type Json = Any
 
@@ -21,6 +23,7 @@ CALLS = 3
 # Over a WebSocket, and of clients that have signed in.
 TURNS = 10
 _NEEDLE = re.compile(rf"\[CREDIT_CARD_\w{{5}}\]|{CARD}")
+_RESULTS = re.compile(r'"(?:type": ?"function_call_output|type": ?"tool_result|functionResponse|toolResult)"')
 # Tools that save a value or run a command, in the order of preference, and where they take it.
 _TOOLS = {
     "save": "value",
@@ -30,7 +33,10 @@ _TOOLS = {
     "bash": "command",
 }
 _OUTPUT = "saved.txt"
-_MODEL_CALLS = re.compile(r"/(chat/completions|responses|messages(/count_tokens)?)\Z|:\w*enerateContent\Z")
+_MODEL_CALLS = re.compile(
+    r"/((chat|fim|agents)/completions|responses|messages(/count_tokens)?)\Z|:\w*(enerateContent|awPredict)\Z"
+    r"|^/(v2|api)/chat\Z|^/model/[^/]+/(converse|invoke)(-stream|-with-response-stream)?\Z"
+)
 
 
 class Upstream:
@@ -104,18 +110,39 @@ class Handler(BaseHTTPRequestHandler):
         call = next_call(asked, body.decode("utf-8", "replace"), self.upstream.calls)
         found = _NEEDLE.search(body.decode("utf-8", "replace"))
         text = f"Saved {found[0] if found else 'nothing'} three times."
-        if path.endswith("/chat/completions"):
+        if path.startswith("/model/") or path == "/api/chat":
+            self._answer_other(path, asked, call, text)
+            return
+        if path.endswith("/completions"):
             answer, events, named = chat(call, text)
         elif path.endswith("/responses"):
             answer, events, named = responses(call, text)
-        elif path.endswith("/messages"):
+        elif path.endswith(("/messages", "awPredict")):
             answer, events, named = messages(call, text)
+        elif path == "/v2/chat":
+            (answer, events), named = cohere(call, text), True
         else:
             answer, events, named = gemini(call, text)
         if path.startswith("/v1internal:"):
             answer, events = {"response": answer}, [{"response": event, "traceId": "trace-1"} for event in events]
-        if asked.get("stream") or ":streamGenerateContent" in path:
+        if asked.get("stream") or ":stream" in path:
             self._stream(events, named=named)
+        else:
+            self._send(answer)
+
+    def _answer_other(self, path: str, asked: Json, call: Call, text: str) -> None:
+        """Answers calls whose streams are no server-sent events."""
+        if path == "/api/chat":
+            answer, lines = ollama(call, text)
+            kind, streamed = LINES, lines if asked.get("stream", True) else b""
+        elif "/converse" in path:
+            answer, frames = converse(call, text)
+            kind, streamed = EVENT_STREAM, frames if path.endswith("-stream") else b""
+        else:
+            answer, events, _ = messages(call, text)
+            kind, streamed = EVENT_STREAM, chunked(events) if path.endswith("-stream") else b""
+        if streamed:
+            self._send_bytes(streamed, kind)
         else:
             self._send(answer)
 
@@ -147,9 +174,11 @@ class Handler(BaseHTTPRequestHandler):
                 sockets.send(self, frames, events)
 
     def _send(self, body: Json) -> None:
-        data = json.dumps(body).encode()
+        self._send_bytes(json.dumps(body).encode(), "application/json")
+
+    def _send_bytes(self, data: bytes, kind: str) -> None:
         self.send_response(200)
-        self.send_header("content-type", "application/json")
+        self.send_header("content-type", kind)
         self.send_header("content-length", str(len(data)))
         self.end_headers()
         if self.command != "HEAD":
@@ -169,14 +198,15 @@ class Handler(BaseHTTPRequestHandler):
 
 def call_of(asked: Json) -> str | None:
     """Returns the name of the tool to call, if the request offers one that is known."""
-    offered = set(_names(asked.get("request", asked).get("tools")))
+    request = asked.get("request", asked)
+    offered = set(_names(request.get("tools") or request.get("toolConfig")))
     return next((name for name in _TOOLS if name in offered), None)
 
 
-def next_call(asked: Json, body: str, calls: int) -> tuple[str, str, Json] | None:
+def next_call(asked: Json, body: str, calls: int) -> Call:
     """Returns id, name and arguments of the next call, or None after the last or without a known tool."""
     done = sum(body.count(mark) for mark in ('"role":"tool"', '"role": "tool"'))
-    done = done or len(re.findall(r'"(?:type": ?"function_call_output|type": ?"tool_result|functionResponse)"', body))
+    done = done or len(_RESULTS.findall(body))
     tool, found = call_of(asked), _NEEDLE.search(body)
     if tool is None or found is None or done >= calls:
         return None
@@ -199,11 +229,7 @@ def _names(tools: Json) -> Iterator[str]:
         yield from _names(each)
 
 
-def _pieces(text: str) -> list[str]:
-    return [text[at : at + 3] for at in range(0, len(text), 3)]
-
-
-def chat(call: tuple[str, str, Json] | None, text: str) -> tuple[Json, list[Json], bool]:
+def chat(call: Call, text: str) -> tuple[Json, list[Json], bool]:
     base = {"id": "c1", "created": 1, "model": "m"}
     usage = {"prompt_tokens": 5, "completion_tokens": 5, "total_tokens": 10}
     message: Json = {"role": "assistant", "content": text}
@@ -226,7 +252,7 @@ def chat(call: tuple[str, str, Json] | None, text: str) -> tuple[Json, list[Json
     return {**base, "object": "chat.completion", "choices": choices, "usage": usage}, [*events, last, "[DONE]"], False
 
 
-def responses(call: tuple[str, str, Json] | None, text: str) -> tuple[Json, list[Json], bool]:
+def responses(call: Call, text: str) -> tuple[Json, list[Json], bool]:
     usage: Json = {"input_tokens": 5, "output_tokens": 5, "total_tokens": 10}
     usage |= {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
     begin: Json = {"id": "resp_1", "object": "response", "created_at": 1, "model": "m"}
@@ -262,7 +288,7 @@ def responses(call: tuple[str, str, Json] | None, text: str) -> tuple[Json, list
     return whole, [{**event, "sequence_number": at} for at, event in enumerate(events)], True
 
 
-def messages(call: tuple[str, str, Json] | None, text: str) -> tuple[Json, list[Json], bool]:
+def messages(call: Call, text: str) -> tuple[Json, list[Json], bool]:
     reason = "tool_use" if call else "end_turn"
     # Claude Code takes messages of one id for one message.
     base: Json = {
@@ -292,7 +318,7 @@ def messages(call: tuple[str, str, Json] | None, text: str) -> tuple[Json, list[
     return {**base, "content": [block], "stop_reason": reason, "usage": usage}, events, True
 
 
-def gemini(call: tuple[str, str, Json] | None, text: str) -> tuple[Json, list[Json], bool]:
+def gemini(call: Call, text: str) -> tuple[Json, list[Json], bool]:
     usage = {"promptTokenCount": 5, "candidatesTokenCount": 5, "totalTokenCount": 10}
 
     def answer(part: Json, **more: Json) -> Json:

@@ -1,10 +1,14 @@
-"""The Anthropic SDK: messages, with a loop of tools."""
+"""The Anthropic SDK: messages, with a loop of tools. CLIENT is its client of a cloud."""
 
 import os
 
-from anthropic import Anthropic
+import anthropic
 
-client = Anthropic(base_url=os.environ["BASE"], api_key=os.environ["KEY"])
+BASE, KEY, GRANTED = os.environ["BASE"], os.environ["KEY"], os.environ.get("GRANTED")
+name = os.environ.get("CLIENT", "Anthropic")
+given = {"base_url": BASE} if BASE.startswith("http://") or name == "Anthropic" else {}
+given |= {"default_headers": {"X-SVC-Key": GRANTED}} if GRANTED else {"api_key": KEY}
+client = getattr(anthropic, name)(**given)
 schema = {"type": "object", "properties": {"value": {"type": "string"}}}
 tools = [{"name": "save", "input_schema": schema}]
 history = [{"role": "user", "content": os.environ["PROMPT"]}]

@@ -1,0 +1,87 @@
+"""The clients of cloud providers, each at the host that it calls by default, with made-up credentials."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from .signed_in import SignedIn, signed_in_problem
+from .upstream import Upstream
+
+# Put together, so that no scanner of this repository takes one for a live one.
+AWS = {"OF_GATEWAY_ID": "AKIA" + "GATEWAYSOWNKEY12", "OF_GATEWAY_SECRET": "gateway" * 6}
+_CLIENT_ID = "AKIA" + "CLIENTSOWNKEY123"
+_GOOGLE = "ya29." + "MadeUp4711" * 4
+_BEDROCK = "bedrock-runtime.us-east-1.amazonaws.com"
+_CLAUDE = "anthropic.claude-sonnet-5-v1:0"
+# Name, API, base URL, models and other settings of each upstream.
+_UPSTREAMS = (
+    ("bedrock", "bedrock", f"https://{_BEDROCK}", _CLAUDE, 'api_key_env = "UPSTREAM"'),
+    (
+        "aws",
+        "bedrock",
+        f"https://{_BEDROCK}",
+        f"us.{_CLAUDE}",
+        'aws_access_key_id = "env:OF_GATEWAY_ID"\naws_secret_access_key = "env:OF_GATEWAY_SECRET"',
+    ),
+)
+# The upstream that the granted key may sign for.
+GRANT = "aws"
+
+
+def configuration() -> str:
+    """The upstreams of the clouds, as TOML."""
+    return "\n".join(
+        f'[upstreams.{name}]\nwire = "{wire}"\nbase_url = "{base}"\nmodels = ["{model}"]\n{more}'
+        for name, wire, base, model, more in _UPSTREAMS
+    )
+
+
+@dataclass(frozen=True)
+class Cloud(SignedIn):
+    """A client of `host`, through the proxy with its own key and at the gateway with that of the upstream.
+
+    The key arrives in the header `credential`; `sends` has what arrives at both entrances instead. In `variables`,
+    `{granted}` is a gateway key that was granted the upstream with AWS credentials.
+    """
+
+    host: str = ""
+    model: str = ""
+    credential: str = "authorization"
+    modes: tuple[bool, ...] = (False, True)
+
+
+def cloud_problem(
+    client: Cloud, entrance: str, upstream: Upstream, folder: Path, secrets: Collection[str]
+) -> str | None:
+    """Returns what is wrong with the credentials and turns that reached the upstream. No secret may be there."""
+    if any(secret.encode() in upstream.seen for secret in (*secrets, _CLIENT_ID)):
+        return "a key for the gateway alone reached the upstream"
+    key = "key-of-the-provider" if entrance == "proxy" else "key-of-the-upstream"
+    sends = client.sends or {client.credential: f"Bearer {key}" if client.credential == "authorization" else key}
+    return signed_in_problem(replace(client, sends=sends), upstream, folder)
+
+
+def _bedrock(name: str, program: str, package: str) -> tuple[Cloud, ...]:
+    own = {"AWS_REGION": "us-east-1", "AWS_DEFAULT_REGION": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true"}
+    aws = {"AWS_ACCESS_KEY_ID": _CLIENT_ID, "AWS_SECRET_ACCESS_KEY": "client" * 6, "GRANTED": "{granted}"}
+    return tuple(
+        Cloud(
+            f"{name}, {'signed' if signed else 'with an API key'}",
+            "python",
+            (package,),
+            "anthropic",
+            program,
+            variables={"CLIENT": "AnthropicBedrock", **own, **(aws if signed else {})},
+            host=_BEDROCK,
+            model=f"us.{_CLAUDE}" if signed else _CLAUDE,
+            sends={"authorization": f"AWS4-HMAC-SHA256 Credential={AWS['OF_GATEWAY_ID']}/"} if signed else {},
+        )
+        for signed in (False, True)
+    )
+
+
+CLOUDS = (
+    *_bedrock("boto3, Converse", "bedrock_converse.py", "boto3"),
+    *_bedrock("boto3, InvokeModel", "bedrock_invoke.py", "boto3"),
+    *_bedrock("anthropic (Python), AnthropicBedrock", "anthropic_messages.py", "anthropic[bedrock]"),
+)

@@ -239,7 +239,7 @@ async def test_the_fate_of_other_calls_is_counted(dispatcher: Dispatcher, contai
     await sent("HEAD", "/api/hello")
     await sent("POST", "/v1/traces/ingest", b'{"data": []}')
     await sent("POST", "/api/log", b'{"a": "b"}')
-    await sent("POST", "/v1/files", b"a", b"multipart/form-data")
+    await sent("POST", "/v1/audio/translations", b"a", b"multipart/form-data")
     await sent("DELETE", "/v1/files")
     await sent("GET", "/v1/realtime", b"", b"", (b"upgrade", b"websocket"))
     after = (await usage(container.store))["other_calls"]

@@ -39,6 +39,7 @@ _ALLOWED = word_lists(__file__, "allowed")
 _KEYS = SCHEMA_KEYS | _WORDS["keys"]
 _ROLES = frozenset({"user", "assistant"})
 _READ = frozenset({"messages", "toolConfig", "system"})
+_SIGNED = frozenset({"text", "signature"})
 # The id or ARN of a model, a profile, a deployment or a prompt. AWS's SDKs encode `:` and `/` in it.
 _MODEL = r"(?P<model>[A-Za-z0-9](?:[\w.:-]|%3A|%2F(?!\.))*)"
 _GUARDRAIL = re.compile(r"(?:arn:aws[a-z-]*:bedrock:[a-z0-9-]+:\d{12}:guardrail/)?[a-z0-9]{1,32}\Z")
@@ -171,9 +172,11 @@ class _RequestReader(FieldReader):
         if not isinstance(blocks, list) or not all(isinstance(block, dict) for block in blocks):
             raise BadRequest(f"`{where}` must be a list of blocks.", param=where)
         for block in [*blocks]:
-            thought = object_at(object_at(block, "reasoningContent"), "reasoningText")
-            own = self._is_providers and is_opaque(thought.get("signature"))
-            if own and isinstance(thought.get("text"), str) and len(block) == 1:
+            reasoning = object_at(block, "reasoningContent")
+            thought = object_at(reasoning, "reasoningText")
+            own = self._is_providers and is_opaque(thought.get("signature")) and isinstance(thought.get("text"), str)
+            # With any other member, nothing of it is sent unsearched.
+            if own and len(block) == len(reasoning) == 1 and thought.keys() == _SIGNED:
                 if thought["text"]:
                     yield SignedText(blocks, block, thought, "text", {"text": "…"})
             else:
@@ -194,8 +197,10 @@ class _RequestReader(FieldReader):
 
     def _result(self, result: Body) -> Iterator[MessageField]:
         """Yields the fields of the result of a tool, in which JSON and texts may be documents."""
-        for block in result["content"] if isinstance(result.get("content"), list) else []:
+        content = result["content"] if isinstance(result.get("content"), list) else []
+        for index, block in enumerate(content):
             if not isinstance(block, dict):
+                yield from self.fields(content, index, block)
                 continue
             for name in ("json", "text"):
                 text = block.get(name)

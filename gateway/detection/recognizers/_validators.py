@@ -44,8 +44,10 @@ def on_earth(value: str) -> bool | None:
     return None if latitude <= 90 and longitude <= 180 and (latitude or longitude) and decimals >= 3 else False
 
 
-# `logo@2x.png` is a file, `git@host:path` a repository.
+# `logo@2x.png` and `a@3.7.1.min.js` are files, `jo@acme.com.pdf` one that is named after an address, `git@host:path` a
+# repository.
 _FILE_ENDINGS = word_set("png jpg jpeg gif svg webp ico css scss js mjs ts tsx json html htm map pdf mp4")
+_DOMAIN_IN_FILE = re.compile(r"(?:[^\W_][\w-]*\.)+(?!min\b)[^\W\d_]{2,24}(?:-\d+)?")
 
 _REPOSITORY_HOSTS = frozenset({"github.com", "gitlab.com", "bitbucket.org", "ssh.dev.azure.com"})
 
@@ -54,7 +56,8 @@ def mailbox(value: str) -> bool | None:
     local, _, host = value.lower().rpartition("@")
     if local == "git" and host in _REPOSITORY_HOSTS:
         return False
-    if host.rpartition(".")[2] in _FILE_ENDINGS:
+    name, _, ending = host.rpartition(".")
+    if ending in _FILE_ENDINGS and not _DOMAIN_IN_FILE.fullmatch(name):
         return False
     return None
 

@@ -12,6 +12,9 @@ AWS = {"OF_GATEWAY_ID": "AKIA" + "GATEWAYSOWNKEY12", "OF_GATEWAY_SECRET": "gatew
 _CLIENT_ID = "AKIA" + "CLIENTSOWNKEY123"
 _GOOGLE = "ya29." + "MadeUp4711" * 4
 _BEDROCK = "bedrock-runtime.us-east-1.amazonaws.com"
+_VERTEX, _VERTEX_CLAUDE = "us-central1-aiplatform.googleapis.com", "us-east5-aiplatform.googleapis.com"
+_AZURE, _FOUNDRY = "made-up.openai.azure.com", "made-up.services.ai.azure.com"
+_AZURE_KEY = 'api_key_env = "UPSTREAM"\nkey_header = "api-key"'
 _CLAUDE = "anthropic.claude-sonnet-5-v1:0"
 # Name, API, base URL, models and other settings of each upstream.
 _UPSTREAMS = (
@@ -23,6 +26,14 @@ _UPSTREAMS = (
         f"us.{_CLAUDE}",
         'aws_access_key_id = "env:OF_GATEWAY_ID"\naws_secret_access_key = "env:OF_GATEWAY_SECRET"',
     ),
+    ("vertex", "gemini", f"https://{_VERTEX}", "gemini-cloud", ""),
+    ("vertex-claude", "anthropic", f"https://{_VERTEX_CLAUDE}", "claude-cloud@*", ""),
+    ("azure", "openai", f"https://{_AZURE}/openai/deployments/azure-cloud", "azure-cloud", _AZURE_KEY),
+    ("azure-models", "openai", f"https://{_FOUNDRY}/models", "model-cloud", _AZURE_KEY),
+    ("azure-claude", "anthropic", f"https://{_FOUNDRY}/anthropic", "claude-cloud", _AZURE_KEY),
+    ("cohere", "cohere", "https://api.cohere.com", "*", 'api_key_env = "UPSTREAM"'),
+    ("ollama", "ollama", "https://ollama.com", "*", 'api_key_env = "UPSTREAM"'),
+    ("mistral", "openai", "https://api.mistral.ai/v1", "mistral-*", 'api_key_env = "UPSTREAM"'),
 )
 # The upstream that the granted key may sign for.
 GRANT = "aws"
@@ -84,4 +95,79 @@ CLOUDS = (
     *_bedrock("boto3, Converse", "bedrock_converse.py", "boto3"),
     *_bedrock("boto3, InvokeModel", "bedrock_invoke.py", "boto3"),
     *_bedrock("anthropic (Python), AnthropicBedrock", "anthropic_messages.py", "anthropic[bedrock]"),
+    Cloud(
+        "google-genai on Vertex AI",
+        "python",
+        ("google-genai",),
+        "gemini",
+        "google_genai.py",
+        variables={"TOKEN": _GOOGLE},
+        host=_VERTEX,
+        model="gemini-cloud",
+        sends={"authorization": f"Bearer {_GOOGLE}"},
+    ),
+    Cloud(
+        "anthropic (Python), AnthropicVertex",
+        "python",
+        ("anthropic[vertex]",),
+        "anthropic",
+        "anthropic_messages.py",
+        variables={
+            "CLIENT": "AnthropicVertex",
+            "TOKEN": _GOOGLE,
+            "ANTHROPIC_VERTEX_PROJECT_ID": "made-up-project",
+            "CLOUD_ML_REGION": "us-east5",
+        },
+        host=_VERTEX_CLAUDE,
+        model="claude-cloud@20250514",
+        sends={"authorization": f"Bearer {_GOOGLE}"},
+    ),
+    Cloud(
+        "anthropic (Python), AnthropicFoundry",
+        "python",
+        ("anthropic",),
+        "anthropic",
+        "anthropic_messages.py",
+        variables={"CLIENT": "AnthropicFoundry", "ANTHROPIC_FOUNDRY_RESOURCE": "made-up"},
+        host=_FOUNDRY,
+        model="claude-cloud",
+        credential="api-key",
+    ),
+    Cloud(
+        "openai (Python), AzureOpenAI",
+        "python",
+        ("openai",),
+        "openai",
+        "openai_chat.py",
+        variables={"CLIENT": "AzureOpenAI"},
+        host=_AZURE,
+        model="azure-cloud",
+        credential="api-key",
+    ),
+    Cloud(
+        "azure-ai-inference",
+        "python",
+        ("azure-ai-inference",),
+        "openai",
+        "azure_inference.py",
+        host=_FOUNDRY,
+        model="model-cloud",
+        credential="api-key",
+    ),
+    Cloud("cohere", "python", ("cohere",), "openai", "cohere_chat.py", host="api.cohere.com", model="command-a"),
+    Cloud("ollama", "python", ("ollama",), "openai", "ollama_chat.py", host="ollama.com", model="qwen3"),
+    *(
+        Cloud(
+            f"mistralai, {name}",
+            "python",
+            ("mistralai",),
+            "openai",
+            "mistral_chat.py",
+            variables={"METHOD": method},
+            has_tools=method != "fim",
+            host="api.mistral.ai",
+            model=f"mistral-{method}",
+        )
+        for name, method in (("chat", "chat"), ("agents", "agents"), ("code, without tools", "fim"))
+    ),
 )

@@ -115,6 +115,8 @@ class Handler(BaseHTTPRequestHandler):
             return
         if path.endswith("/completions"):
             answer, events, named = chat(call, text)
+            if call is not None and str(asked.get("model", asked.get("agent_id"))).startswith("mistral-"):
+                events = in_one_event(answer)
         elif path.endswith("/responses"):
             answer, events, named = responses(call, text)
         elif path.endswith(("/messages", "awPredict")):
@@ -250,6 +252,15 @@ def chat(call: Call, text: str) -> tuple[Json, list[Json], bool]:
     last = {**chunk, "choices": [{"index": 0, "delta": {}, "finish_reason": finish}], "usage": usage}
     choices = [{"index": 0, "message": message, "finish_reason": finish}]
     return {**base, "object": "chat.completion", "choices": choices, "usage": usage}, [*events, last, "[DONE]"], False
+
+
+def in_one_event(answer: Json) -> list[Json]:
+    """Returns the events of a call that comes in one piece, as Mistral streams them."""
+    calls = [{**each, "index": at} for at, each in enumerate(answer["choices"][0]["message"]["tool_calls"])]
+    base = {**answer, "object": "chat.completion.chunk"}
+    said = (({"role": "assistant", "content": ""}, None), ({"content": "", "tool_calls": calls}, "tool_calls"))
+    events = [{**base, "choices": [{"index": 0, "delta": delta, "finish_reason": end}]} for delta, end in said]
+    return [*events, "[DONE]"]
 
 
 def responses(call: Call, text: str) -> tuple[Json, list[Json], bool]:

@@ -4,10 +4,16 @@ import os
 
 import anthropic
 
-BASE, KEY, GRANTED = os.environ["BASE"], os.environ["KEY"], os.environ.get("GRANTED")
-name = os.environ.get("CLIENT", "Anthropic")
-given = {"base_url": BASE} if BASE.startswith("http://") or name == "Anthropic" else {}
-given |= {"default_headers": {"X-SVC-Key": GRANTED}} if GRANTED else {"api_key": KEY}
+BASE, KEY = os.environ["BASE"], os.environ["KEY"]
+GRANTED, TOKEN = os.environ.get("GRANTED"), os.environ.get("TOKEN")
+name, at_gateway = os.environ.get("CLIENT", "Anthropic"), BASE.startswith("http://")
+given = {}
+if at_gateway or name == "Anthropic":
+    given["base_url"] = BASE + ("/v1" if name == "AnthropicVertex" else "")
+if GRANTED or (TOKEN and at_gateway):
+    given["default_headers"] = {"X-SVC-Key": GRANTED or KEY}
+if not GRANTED:
+    given |= {"access_token": TOKEN} if TOKEN else {"api_key": KEY}
 client = getattr(anthropic, name)(**given)
 schema = {"type": "object", "properties": {"value": {"type": "string"}}}
 tools = [{"name": "save", "input_schema": schema}]

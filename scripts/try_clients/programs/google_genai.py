@@ -1,11 +1,18 @@
-"""Google's SDK: generateContent, with a loop of tools."""
+"""Google's SDK: generateContent, with a loop of tools. With TOKEN, at the gateway or Vertex AI."""
 
 import os
 
 from google import genai
 from google.genai import types
+from google.oauth2.credentials import Credentials
 
-client = genai.Client(api_key=os.environ["KEY"], http_options=types.HttpOptions(base_url=os.environ["BASE"]))
+BASE, KEY, TOKEN = os.environ["BASE"], os.environ["KEY"], os.environ.get("TOKEN")
+if TOKEN:
+    options = types.HttpOptions(base_url=BASE, headers={"X-SVC-Key": KEY}) if BASE.startswith("http://") else None
+    cloud = {"project": "made-up-project", "location": "us-central1", "credentials": Credentials(TOKEN)}
+    client = genai.Client(vertexai=True, **cloud, http_options=options)
+else:
+    client = genai.Client(api_key=KEY, http_options=types.HttpOptions(base_url=BASE))
 schema = types.Schema(type="OBJECT", properties={"value": types.Schema(type="STRING")})
 tool = types.Tool(function_declarations=[types.FunctionDeclaration(name="save", parameters=schema)])
 config = types.GenerateContentConfig(tools=[tool])

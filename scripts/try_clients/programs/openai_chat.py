@@ -1,11 +1,15 @@
-"""The OpenAI SDK: chat completions, with a loop of tools."""
+"""The OpenAI SDK: chat completions, with a loop of tools. CLIENT may be its client of Azure."""
 
 import json
 import os
 
-from openai import OpenAI
+from openai import AzureOpenAI, OpenAI
 
-client = OpenAI(base_url=os.environ["BASE"] + "/v1", api_key=os.environ["KEY"])
+BASE, KEY = os.environ["BASE"], os.environ["KEY"]
+if os.environ.get("CLIENT") == "AzureOpenAI":
+    client = AzureOpenAI(azure_endpoint=BASE, api_key=KEY, api_version="2024-10-21")
+else:
+    client = OpenAI(base_url=BASE + "/v1", api_key=KEY)
 function = {"name": "save", "parameters": {"type": "object", "properties": {"value": {"type": "string"}}}}
 tools = [{"type": "function", "function": function}]
 history = [{"role": "user", "content": os.environ["PROMPT"]}]

@@ -12,6 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from . import sockets
+from .batches import Batches
 from .cloud_answers import EVENT_STREAM, LINES, Call, chunked, cohere, converse, ollama
 from .cloud_answers import pieces as _pieces
 
@@ -53,6 +54,7 @@ class Upstream:
         self.calls = CALLS
         self.speaks_sockets = False
         self.connections: list[list[Json]] = []
+        self.batches = Batches()
         own = type("Own", (handler or Handler,), {"upstream": self})
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), own)
         if tls is not None:
@@ -84,8 +86,10 @@ class Handler(BaseHTTPRequestHandler):
         self.upstream.seen += f"{self.requestline}\n{self.headers}".encode()
         if self.upstream.speaks_sockets and self.headers.get("upgrade", "").lower() == "websocket":
             self._converse()
+        elif isinstance(kept := self.upstream.batches.read(self.path), bytes):
+            self._send_bytes(kept, "application/x-jsonl")
         else:
-            self._send(self.simple() or {"object": "list", "data": [], "models": []})
+            self._send(kept or self.simple() or {"object": "list", "data": [], "models": []})
 
     def simple(self) -> Json | None:
         """Returns the answer to a call that is none of a model."""
@@ -99,7 +103,7 @@ class Handler(BaseHTTPRequestHandler):
         self.upstream.seen += f"{self.requestline}\n{self.headers}".encode() + body + b"\n"
         path = self.path.partition("?")[0]
         if (answer := self.simple()) is not None or _MODEL_CALLS.search(path) is None:
-            self._send(answer or {})
+            self._send(answer or self._batch(path, body) or {})
             return
         self.upstream.bodies.append(body)
         self.upstream.heads.append({name.lower(): value for name, value in self.headers.items()})
@@ -108,8 +112,7 @@ class Handler(BaseHTTPRequestHandler):
             self._send({"input_tokens": 10})
             return
         call = next_call(asked, body.decode("utf-8", "replace"), self.upstream.calls)
-        found = _NEEDLE.search(body.decode("utf-8", "replace"))
-        text = f"Saved {found[0] if found else 'nothing'} three times."
+        text = saved(body.decode("utf-8", "replace"))
         if path.startswith("/model/") or path == "/api/chat":
             self._answer_other(path, asked, call, text)
             return
@@ -131,6 +134,13 @@ class Handler(BaseHTTPRequestHandler):
             self._stream(events, named=named)
         else:
             self._send(answer)
+
+    def _batch(self, path: str, body: bytes) -> Json | None:
+        url = f"http{'s' if isinstance(self.connection, ssl.SSLSocket) else ''}://{self.headers['host']}"
+        made = self.upstream.batches.create(url, path, self.headers.get("content-type", ""), body, whole_answer)
+        if made is not None:
+            self.upstream.bodies.append(body)
+        return made
 
     def _answer_other(self, path: str, asked: Json, call: Call, text: str) -> None:
         """Answers calls whose streams are no server-sent events."""
@@ -164,8 +174,7 @@ class Handler(BaseHTTPRequestHandler):
             upstream.bodies.append(body.encode())
             upstream.heads.append({name.lower(): value for name, value in self.headers.items()})
             call = next_call(whole, body, upstream.calls)
-            found = _NEEDLE.search(body)
-            events = responses(call, f"Saved {found[0] if found else 'nothing'} three times.")[1]
+            events = responses(call, saved(body))[1]
             if whole.get("generate") is False:
                 events = [events[0], {**events[-1], "response": {**events[-1]["response"], "output": []}}]
             events = known.answered(whole, events)
@@ -196,6 +205,17 @@ class Handler(BaseHTTPRequestHandler):
             data = event if isinstance(event, str) else json.dumps(event)
             self.wfile.write(f"{name}data: {data}\n\n".encode())
         self.close_connection = True
+
+
+def whole_answer(path: str, asked: Json) -> Json:
+    """Returns the answer to a request of a batch."""
+    return (messages if path.endswith("/messages") else chat)(None, saved(json.dumps(asked)))[0]
+
+
+def saved(body: str) -> str:
+    """Returns the text of the answer to a request."""
+    found = _NEEDLE.search(body)
+    return f"Saved {found[0] if found else 'nothing'} three times."
 
 
 def call_of(asked: Json) -> str | None:

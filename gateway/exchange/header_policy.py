@@ -18,7 +18,7 @@ from gateway.detection import group_of
 from gateway.errors import BadRequest
 from gateway.exchange.destination import Destination
 from gateway.exchange.leak_search import LeakSearch
-from gateway.http.header_names import HARMLESS, ROUTING
+from gateway.http.header_names import HARMLESS, NEEDED, ROUTING
 from gateway.http.types import Field
 from gateway.models import PrivacyMode
 from gateway.policy.model import Policy
@@ -117,7 +117,7 @@ class HeadSearch:
         return not any(found[0].spans) and not _contains_any(forms, values)
 
     def _harmless(self, destination: Destination, values: Sequence[str], mode: PrivacyMode) -> list[Field]:
-        """Returns the fields that may be forwarded and hold nothing private."""
+        """Returns the fields that may be forwarded and hold nothing private. Raises BadRequest without a needed one."""
         own = destination.required.names
         candidates = forwardable(destination.fields, destination.forward | own)
         block = [_text_field(name.lower(), value, own) for name, value in candidates]
@@ -129,11 +129,15 @@ class HeadSearch:
         decoded = [(name.lower() in routed, _decoded(value)) for name, value in candidates]
         texts = [without_uuids(text) if is_routed else text for is_routed, text in decoded]
         is_quoting = _contains_any(texts, values, self.remember_for)
-        return [
+        sent = [
             field
             for field, text, spans in zip(candidates, texts, found.spans, strict=True)
             if not spans and not (is_quoting and _contains_any([text], values))
         ]
+        if left_out := NEEDED & ({name.lower() for name, _ in candidates} - {name.lower() for name, _ in sent}):
+            where = min(left_out).decode()
+            raise BadRequest(f"The header `{where}` holds private text, and nothing was sent.", param=where)
+        return sent
 
     def _credentials(self, destination: Destination) -> list[Field]:
         """Returns the client's credentials for a destination. Raises BadRequest unless they are that, and the same."""

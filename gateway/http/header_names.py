@@ -31,6 +31,8 @@ FAMILIES = tuple(
 )
 _LISTS = {kind: _names(listed) for kind, listed in _WORDS.items()}
 ROUTING, HOP_BY_HOP = _LISTS["routing"], _LISTS["hop_by_hop"]
+NEEDED = _LISTS["needed"]
+"""Headers without which a call is not sent."""
 HARMLESS = _LISTS["harmless"] | ROUTING
 TOKENS = frozenset[bytes]().union(*(family.tokens for family in FAMILIES))
 _NAME = re.compile(r"[a-z0-9!#$%&'*+.^_`|~-]{1,128}\Z")

@@ -115,6 +115,14 @@ def test_a_header_is_searched_after_its_name(protector: Protector, policy: Polic
     assert cross(protector, policy, (name, b"none"), forward=(name.lower(),)) == {**WRITTEN, name.lower(): b"none"}
 
 
+def test_a_call_without_its_guardrail_is_not_sent(protector: Protector, policy: Policy) -> None:
+    name, value = b"X-Amzn-Bedrock-GuardrailIdentifier", b"arn:aws:bedrock:us-east-1:536482917001:guardrail/abc123"
+    assert cross(protector, policy, (name, value))[name.lower()] == value
+    with pytest.raises(BadRequest) as raised:
+        cross(protector, policy, (name, value), hidden=("536482917001",))
+    assert (raised.value.param, "5364" in raised.value.message) == ("x-amzn-bedrock-guardrailidentifier", False)
+
+
 CHATGPT, COPILOT = "https://chatgpt.com/backend-api", "https://api.business.githubcopilot.com"
 ACCOUNT = b"0b9c3c1e-6d9a-4f4e-8f27-2f3f6f0d9a51"
 REQUIRED = [

@@ -235,7 +235,7 @@ def test_a_call_of_providers_that_is_not_there_says_so(client: httpx.Client, pat
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/chat/completions", "/v1/canary", "/v1/protect/", "/v1/canary%2f", "/v1/models/%"]
+    "path", ["/canary", "/chat/completions", "/v1/canary", "/v1/protect/", "/v1/canary%2f", "/v1/models/%"]
 )
 def test_a_path_that_is_not_there_says_what_is(client: httpx.Client, path: str) -> None:
     answer = client.get(path)

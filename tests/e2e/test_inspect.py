@@ -19,7 +19,7 @@ from gateway.policy.registry import PolicyRegistry
 from gateway.policy.storage import StoredPolicies
 from gateway.store import open_store
 from tests.e2e.conftest import Gateways
-from tests.e2e.lacking import lacking
+from tests.e2e.lacking import lacking, skip_unless_seen
 from tests.e2e.mitmweb import wait_for
 from tests.e2e.server import COMMAND, _authority
 from tests.e2e.upstream import Upstream
@@ -231,6 +231,7 @@ def test_without_its_gateway_the_program_is_ended(inspected: Inspected) -> None:
 def test_a_contained_program_reaches_its_gateway_alone(inspected: Inspected) -> None:
     if subprocess.run(["unshare", "--user", "--map-root-user", "--net", "true"], check=False).returncode:
         lacking("the system does not permit namespaces")
+    skip_unless_seen(sys.executable)
     texts = json.dumps([(f"Card {CARD}", False)])
     with TemporaryDirectory(dir="/var/tmp") as name:
         # A contained program has a folder /tmp of its own.

@@ -18,7 +18,7 @@ import pytest
 
 from tests.e2e.another_user import as_another_user
 from tests.e2e.conftest import Gateways
-from tests.e2e.lacking import lacking
+from tests.e2e.lacking import lacking, skip_unless_seen
 from tests.e2e.raw import each_connection
 from tests.e2e.server import COMMAND, OPERATOR_KEY, ROOT, Running, free_port
 from tests.e2e.upstream import Upstream
@@ -199,6 +199,7 @@ def test_a_file_that_cannot_be_run_and_closed_streams_are_as_in_a_shell(place: P
 def contained(place: Place, words: Sequence[str], *options: str, **more: Any) -> "subprocess.Popen[str]":
     if not can_contain(place):
         lacking("the system does not permit namespaces")
+    skip_unless_seen(words[0])
     return place.executing(words, "--contain", *options, **more)
 
 

@@ -114,9 +114,9 @@ def test_an_object_without_members_is_sent(running: Running, tls_upstream: Upstr
 @pytest.mark.parametrize(
     ("path", "body"),
     [
-        ("/v1/projects/p/locations/l/publishers/google/models/m:predict", {"instances": [{"bytesBase64Encoded": PNG}]}),
-        ("/model/m/converse", {"messages": [{"role": "user", "content": [{"image": {"source": {"bytes": PNG}}}]}]}),
-        ("/api/chat", {"model": "m", "messages": [{"role": "user", "content": "What is this?", "images": [PNG]}]}),
+        ("/v1/other:predict", {"instances": [{"bytesBase64Encoded": PNG}]}),
+        ("/v2/converse", {"messages": [{"role": "user", "content": [{"image": {"source": {"bytes": PNG}}}]}]}),
+        ("/v2/talk", {"model": "m", "messages": [{"role": "user", "content": "What is this?", "images": [PNG]}]}),
     ],
 )
 def test_an_image_in_a_call_that_no_wire_knows(

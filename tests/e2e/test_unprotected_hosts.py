@@ -15,7 +15,7 @@ LISTED = (
     "chat.openai.com",
     "CHAT.OPENAI.COM",
     "chat.openai.com.",
-    "copilot-proxy.githubusercontent.com",
+    "api2.codeium.com",
     "llm.zed.dev",
 )
 
@@ -66,7 +66,7 @@ def over_socks5(sock: socket.socket, place: bytes) -> None:
     assert said[:4] == b"\x05\x00\x05\x00"
 
 
-@pytest.mark.parametrize("name", ["chat.openai.com", "ws.ChatGPT.com", "proxy.business.githubcopilot.com"])
+@pytest.mark.parametrize("name", ["chat.openai.com", "ws.ChatGPT.com", "gemini.google.com"])
 def test_the_name_in_a_hello_is_refused_where_the_address_tells_nothing(server: tuple[Running, int], name: str) -> None:
     running, port = server
     with socket.create_server(("127.0.0.1", 0)) as service:

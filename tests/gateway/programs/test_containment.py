@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from gateway.programs.hiding import linked_elsewhere, listening_sockets
-from tests.e2e.lacking import lacking
+from tests.e2e.lacking import lacking, skip_unless_seen
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")]
 
@@ -127,6 +127,7 @@ def test_the_program_gets_its_status_terminal_and_signals(folder: Path) -> None:
 
 
 def test_connections_that_are_blocked_are_reported_once(folder: Path) -> None:
+    skip_unless_seen(sys.executable)
     code = "import socket\nfor port in (443, 443, 9): print(socket.socket().connect_ex(('192.0.2.1', port)))"
     done = contained(folder, sys.executable, "-c", code)
     assert done.stdout == f"{errno.ENETUNREACH}\n" * 3

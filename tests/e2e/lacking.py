@@ -14,5 +14,5 @@ def lacking(what: str) -> NoReturn:
 
 def skip_unless_seen(program: str) -> None:
     """Skips a test with a contained program that is in /tmp, as in a checkout there: such programs have their own."""
-    if program.startswith("/tmp/"):  # noqa: S108
+    if program.startswith("/tmp/"):
         pytest.skip("contained programs do not see a checkout in /tmp")

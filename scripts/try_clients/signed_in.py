@@ -141,6 +141,7 @@ SIGNED_IN = (
             sends={"authorization": f"Bearer {_GITHUB}", "copilot-integration-id": "", "x-initiator": ""},
             wire=wire,
             socket="ws:" in wire,
+            may_fall_back="ws:" in wire,
         )
         for name, (api, wire) in _COPILOT_WIRES.items()
     ),

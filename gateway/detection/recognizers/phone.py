@@ -26,7 +26,7 @@ _NANP, _THREE_THREE_FOUR, _ALONE = _EXPRESSIONS.of_text("nanp", "three_three_fou
 _DECIMAL, _YEARS, _THOUSANDS, _SIZE = _EXPRESSIONS.of_text("decimal", "years", "thousands", "size")
 _CODE_POINTS, _FOURS, _UNIX_TIME = _EXPRESSIONS.of_text("code_points", "fours", "unix_time")
 _ROW_BEFORE, _ROW_AFTER, _LIST = _EXPRESSIONS.of_bytes("row_before", "row_after", "list")
-_CASE_ENDING, _ZERO_BEFORE = _EXPRESSIONS.of_bytes("case_ending", "zero_before")
+_CASE_ENDING, _FILE_KIND, _ZERO_BEFORE = _EXPRESSIONS.of_bytes("case_ending", "file_kind", "zero_before")
 _TIME_FIELD, _CODE_POINT = _EXPRESSIONS.of_bytes("time_field", "code_point")
 # Countries with a trunk zero before the area code, by calling code: of Europe, then of Asia, Africa and Oceania.
 _TRUNK_ZERO = """
@@ -166,7 +166,7 @@ def _international(normalized: NormalizedText, start: int, end: int) -> tuple[in
         digits = _digits(value).removeprefix("00" if value[0] == "0" else "")
         if len(digits) < 7:
             break
-        if _ends_cleanly(data, end) and value[-2] != ".":
+        if (_ends_cleanly(data, end) or _FILE_KIND.match(data, end)) and value[-2] != ".":
             if is_valid(digits):
                 return end, 1.0
             if possible is None and value[1] != " " and is_possible(digits) and not _DECIMAL.search(value):

@@ -20,7 +20,7 @@ from gateway.http.strict_json import JSON, dump
 
 _FOLDER = Path(__file__).parent
 _HOST = re.compile(r"((?:[A-Za-z0-9-]+\.)*[A-Za-z0-9-]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?\Z")
-_ANYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104
+_ANYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 # nosec B104
 _HTML = "text/html"
 
 

@@ -46,7 +46,7 @@ class Conversations:
 def messages_of(handler: BaseHTTPRequestHandler) -> Iterator[tuple[Connection, str]]:
     """Answers the handshake of a client, and yields each of its messages with the connection to answer on."""
     key = handler.headers["sec-websocket-key"] + _GUID
-    accept = b64encode(hashlib.sha1(key.encode()).digest()).decode()
+    accept = b64encode(hashlib.sha1(key.encode(), usedforsecurity=False).digest()).decode()
     head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade"
     handler.wfile.write(f"{head}\r\nSec-WebSocket-Accept: {accept}\r\n\r\n".encode())
     handler.close_connection = True

@@ -27,6 +27,8 @@ _KINDS = (
 )
 _NAME_PART = r"""[^\s"'`<>()\[\]{}|/\\:;,*?=&#$@_\-]"""
 _FILE_NAME = compile_pattern(rf"{_NAME_PART}+(?:[_\-]{_NAME_PART}+)*\.(?i:{_KINDS})\b", captures=False)
+# For known names, which may have an apostrophe.
+_DOCUMENT = compile_pattern(rf"""[^\s"`<>|/\\:*?]+\.(?i:{_KINDS})\b""", captures=False)
 # Also before a capital within a word, and before the kind.
 _SEPARATORS = re.compile(rb"[_-]|\.(?=\w+\Z)|(?<=[a-z])(?=[A-Z])")
 _LONGEST = 255
@@ -40,7 +42,7 @@ def is_in_file_name(text: str, start: int, end: int) -> bool:
         for part in (text[max(0, start - _LONGEST) : start], text[start : end + _LONGEST])
     )
     first, last = len(before), len(before) + len(text[start:end].encode("utf-8", "replace"))
-    return any(name.start() <= first and last <= name.end() for name in _FILE_NAME.finditer(before + after))
+    return any(name.start() <= first and last <= name.end() for name in _DOCUMENT.finditer(before + after))
 
 
 def _labels(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:

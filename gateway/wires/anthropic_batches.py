@@ -5,10 +5,8 @@ A batch has the requests of the Anthropic wire as `requests[].params`, its resul
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from gateway.config.settings import CONFIGURED_UPSTREAM
-from gateway.errors import BadRequest
 from gateway.http.strict_json import dump
 from gateway.http.types import Field
 from gateway.models import Family
@@ -16,6 +14,7 @@ from gateway.wires.anthropic_messages import WIRE as MESSAGES
 from gateway.wires.base import Body, Wire
 from gateway.wires.batches import ID, BatchWire, CallKind, Request, at, request_in
 from gateway.wires.members import object_at, objects_at
+from gateway.wires.reading import non_empty_list
 
 _CALLS: tuple[tuple[str, str, CallKind], ...] = (
     ("POST", "", "create"),
@@ -45,9 +44,7 @@ class AnthropicBatches(BatchWire):
         return object_at(first, "params").get("model") or CONFIGURED_UPSTREAM
 
     def requests(self, body: Body) -> Iterator[Request]:
-        given: Any = body.get(self.holds)
-        if not isinstance(given, list) or not given:
-            raise BadRequest("`requests` must be a non-empty list.", param=self.holds)
+        given = non_empty_list(body, self.holds)
         for number, holder in enumerate(given):
             given[number] = None
             with at(where := f"`requests[{number}]`"):

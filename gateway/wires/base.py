@@ -189,6 +189,14 @@ class Wire(ABC):
         """Replaces every choice of an answer by `message`, with the finish reason `content_filter`."""
 
 
+class OptionalModel(Wire):
+    """A wire whose requests may leave the model out of their body, since the path names it or the API has a default."""
+
+    def set_model(self, body: Body, model: str) -> None:
+        if "model" in body:
+            body["model"] = model
+
+
 class Wires:
     """All wires, discovered in this folder and in `extra` folders."""
 

@@ -17,7 +17,7 @@ from gateway.models import Family
 from gateway.text.answers import AnswerText
 from gateway.text.fields import MessageField, NameField, Place, SettingField, TextField, placed
 from gateway.wires.anthropic_request import SignedText
-from gateway.wires.base import Body, Conversation, Framing, Tokens, Wire
+from gateway.wires.base import Body, Conversation, Framing, OptionalModel, Tokens
 from gateway.wires.bedrock_answers import ConverseEvents, annotate, answer_texts, refuse, tokens
 from gateway.wires.members import object_at
 from gateway.wires.reading import (
@@ -30,6 +30,7 @@ from gateway.wires.reading import (
     is_file,
     is_opaque,
     json_field,
+    non_empty_list,
     plain_text,
     take_own,
 )
@@ -51,7 +52,7 @@ def calls(*methods: str) -> re.Pattern[str]:
     return re.compile(rf"/model/{_MODEL}/(?P<method>{'|'.join(methods)})\Z", re.ASCII | re.IGNORECASE)
 
 
-class ModelCall(Wire):
+class ModelCall(OptionalModel):
     """A wire of Bedrock. The path names the model, and asks for a stream if its method ends with `stream`."""
 
     family: Family = "bedrock"
@@ -60,11 +61,6 @@ class ModelCall(Wire):
     def model(self, body: Body, path: str) -> object:
         called = self.path.match(path)
         return unquote(called["model"]) if called is not None else None
-
-    def set_model(self, body: Body, model: str) -> None:
-        """Changes a model in the body, which the API ignores."""
-        if "model" in body:
-            body["model"] = model
 
     def method_path(self, path: str, model: str) -> str:
         called = self.path.match(path)
@@ -113,11 +109,8 @@ def read_converse(conversation: Conversation, body: Body) -> None:
 
     One that names a prompt of the provider's has its variables in the place of messages.
     """
-    messages = body.get("messages")
-    if not isinstance(messages, list) or not (messages or "promptVariables" in body):
-        if messages is not None or "promptVariables" not in body:
-            raise BadRequest("`messages` must be a non-empty list.", param="messages")
-        messages = []
+    names_prompt = "promptVariables" in body and body.get("messages") in (None, [])
+    messages = [] if names_prompt else non_empty_list(body, "messages")
     reader = _RequestReader(conversation.files)
     lasting = {name: body[name] for name in ("toolConfig", "system") if name in body}
     before = (field for name in lasting for field in _before(body, name, reader))

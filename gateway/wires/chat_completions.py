@@ -25,10 +25,11 @@ from gateway.wires.reading import (
     check_role,
     check_whole,
     continuing,
-    divide,
+    divide_messages,
     json_field,
     kind_of,
     named_model,
+    non_empty_list,
     plain_text,
     unknown_keys,
     word,
@@ -94,18 +95,9 @@ class ChatCompletions(Wire):
         conversation = begun(body, model=self.model(body, path))
         check_whole(body, "seed")
         check_whole(body, "n", CHOICES)
-        messages = body.get("messages")
-        if not isinstance(messages, list) or not messages:
-            raise BadRequest("`messages` must be a non-empty list.", param="messages")
+        messages = non_empty_list(body, "messages")
         reader = MessageReader(conversation.files, _KEYS, _WORDS["numbers"])
-        before = {name: body[name] for name in _BEFORE_MESSAGES if name in body}
-        lasting = (field for name in before for field in reader.fields(body, name, body[name]))
-        divide(
-            conversation,
-            placed(Place.INSTRUCTIONS, lasting),
-            reader.turns(messages),
-            lambda cut: {**before, "messages": messages[:cut]},
-        )
+        divide_messages(conversation, reader, _BEFORE_MESSAGES, messages, reader.turns(messages))
         conversation.blocks.append([*placed(Place.SETTINGS, reader.settings(body, _READ))])
         return conversation
 

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from gateway.detection.data_files import word_lists
-from gateway.errors import BadRequest
 from gateway.models import Family
 from gateway.text.answers import AnswerText, CitedSpan
 from gateway.text.fields import Place, placed
@@ -14,7 +13,7 @@ from gateway.wires.base import Body, Conversation, Tokens, Wire
 from gateway.wires.chat_completions import MessageReader
 from gateway.wires.cohere_events import ChatEvents, message_texts
 from gateway.wires.members import index_at, object_at, objects_at
-from gateway.wires.reading import SCHEMA_KEYS, begun, divide
+from gateway.wires.reading import SCHEMA_KEYS, begun, divide_messages, non_empty_list
 
 _WORDS = word_lists(__file__)
 # Members that a model reads before the messages. All others belong to the single request.
@@ -41,18 +40,9 @@ class CohereChat(Wire):
     def read(self, body: Body, path: str = "") -> Conversation:
         """Reads a request. Its documents are those of the last turn, as the results of tools are."""
         conversation = begun(body)
-        messages = body.get("messages")
-        if not isinstance(messages, list) or not messages:
-            raise BadRequest("`messages` must be a non-empty list.", param="messages")
+        messages = non_empty_list(body, "messages")
         reader = RequestReader(conversation.files, SCHEMA_KEYS | _WORDS["keys"], _WORDS["numbers"])
-        before = {name: body[name] for name in _BEFORE_MESSAGES if name in body}
-        lasting = (field for name in before for field in reader.fields(body, name, body[name]))
-        divide(
-            conversation,
-            placed(Place.INSTRUCTIONS, lasting),
-            reader.turns(messages),
-            lambda cut: {**before, "messages": messages[:cut]},
-        )
+        divide_messages(conversation, reader, _BEFORE_MESSAGES, messages, reader.turns(messages))
         documents = reader.fields(body, "documents", body["documents"]) if "documents" in body else ()
         settings = placed(Place.SETTINGS, reader.settings(body, _READ))
         conversation.blocks.append([*placed(Place.TOOL_RESULT, documents), *settings])

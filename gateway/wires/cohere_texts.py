@@ -10,7 +10,7 @@ from gateway.errors import BadRequest
 from gateway.models import Family
 from gateway.text.answers import AnswerText
 from gateway.wires.answer_reading import count_of, strings_beside
-from gateway.wires.base import Body, Conversation, Tokens, Wire
+from gateway.wires.base import Body, Conversation, OptionalModel, Tokens
 from gateway.wires.cohere_chat import RequestReader
 from gateway.wires.members import object_at
 from gateway.wires.openai_reading import refuse_token_numbers
@@ -23,7 +23,7 @@ _READ = frozenset({"model", *_TEXTS})
 _DEFAULT_MODEL = "default"
 
 
-class CohereTexts(Wire):
+class CohereTexts(OptionalModel):
     """The wire. Stateless."""
 
     id = "cohere-texts"
@@ -33,10 +33,6 @@ class CohereTexts(Wire):
 
     def model(self, body: Body, path: str) -> object:
         return body.get("model", _DEFAULT_MODEL)
-
-    def set_model(self, body: Body, model: str) -> None:
-        if "model" in body:
-            body["model"] = model
 
     def method_path(self, path: str, model: str) -> str:
         called = self.path.match(path)

@@ -7,7 +7,7 @@ from gateway.http.strict_json import dump
 from gateway.models import Family
 from gateway.text.answers import AnswerText, Channel
 from gateway.wires.answer_reading import DocumentWriter, answer_strings, count_of, strings_beside
-from gateway.wires.base import Body, EventFormat, Tokens
+from gateway.wires.base import Body, EventFormat, Tokens, Wire
 from gateway.wires.members import object_at, objects_at
 from gateway.wires.reading import word
 
@@ -69,9 +69,22 @@ class AnswerLines(EventFormat):
         return identity | ({self._place: {"role": "assistant", **said}} if self._place else said)
 
 
-def tokens(body: Body) -> Tokens:
-    """Returns the input and output tokens that an answer or its last line reports."""
-    return count_of(body.get("prompt_eval_count")), count_of(body.get("eval_count"))
+class AnsweringWire(Wire):
+    """A wire of calls that a model answers. The lines of a stream have the members of a whole answer."""
+
+    family: Family = "ollama"
+    stream: AnswerLines
+
+    def answer_texts(self, body: Body) -> list[AnswerText]:
+        return [*self.stream.read(body)]
+
+    def usage(self, body: Body) -> Tokens:
+        return count_of(body.get("prompt_eval_count")), count_of(body.get("eval_count"))
+
+    def refuse_answer(self, body: Body, message: str) -> None:
+        refused = self.stream.refused(message, body)
+        body.clear()
+        body |= refused
 
 
 def _call_texts(call: Body) -> Iterator[AnswerText]:

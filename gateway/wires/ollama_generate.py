@@ -3,11 +3,9 @@
 import re
 
 from gateway.errors import BadRequest
-from gateway.models import Family
-from gateway.text.answers import AnswerText
 from gateway.text.fields import Place, placed
-from gateway.wires.base import Body, Conversation, Tokens, Wire
-from gateway.wires.ollama_answers import AnswerLines, tokens
+from gateway.wires.base import Body, Conversation
+from gateway.wires.ollama_answers import AnsweringWire, AnswerLines
 from gateway.wires.ollama_request import RequestReader, begun_by_default_streamed
 from gateway.wires.openai_reading import first_text
 
@@ -17,11 +15,10 @@ _PROMPTS = ("prompt", "suffix")
 _READ = frozenset({"model", "stream", "context", *_INSTRUCTIONS, *_PROMPTS})
 
 
-class OllamaGenerate(Wire):
+class OllamaGenerate(AnsweringWire):
     """The wire. Stateless."""
 
     id = "ollama-generate"
-    family: Family = "ollama"
     stream = AnswerLines("", "response")
     path = re.compile(r"(?:/[\w.-]+)*/api/generate\Z")
     method = "api/generate"
@@ -40,17 +37,6 @@ class OllamaGenerate(Wire):
         settings = placed(Place.SETTINGS, reader.settings(body, _READ))
         conversation.blocks = [[*placed(Place.INSTRUCTIONS, told), *asked], [*settings]]
         return conversation
-
-    def answer_texts(self, body: Body) -> list[AnswerText]:
-        return [*self.stream.read(body)]
-
-    def usage(self, body: Body) -> Tokens:
-        return tokens(body)
-
-    def refuse_answer(self, body: Body, message: str) -> None:
-        refused = self.stream.refused(message, body)
-        body.clear()
-        body |= refused
 
 
 WIRE = OllamaGenerate()

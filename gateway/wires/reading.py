@@ -15,10 +15,12 @@ from gateway.text.fields import (
     KeyField,
     MessageField,
     NumberField,
+    Place,
     PropertyField,
     SettingField,
     TextField,
     can_identify,
+    placed,
 )
 from gateway.text.leads import lead
 from gateway.wires.base import Body, Conversation
@@ -26,8 +28,7 @@ from gateway.wires.base import Body, Conversation
 SCHEMA_KEYS = word_lists(__file__)["schema"]
 
 _MODEL = re.compile(r"[\w@][\w.:/@+-]{0,255}\Z", re.ASCII)
-# The model in the path of a call to Azure.
-# Azure serves a deployment; of an engine, completions of Copilot in editors.
+# What names the model in a path: a deployment of Azure, or the engine of Copilot's completions in editors.
 _DEPLOYMENT = re.compile(r"/(?:deployments|engines)/([\w.-]+)/", re.ASCII)
 _TEXTS = ("svc_task", "svc_policy", "svc_privacy_mode")
 _EXTENSIONS = (*_TEXTS, ALLOW, DENY)
@@ -149,6 +150,14 @@ def check_whole(body: Body, name: str, within: range | None = None) -> None:
         raise BadRequest(f"`{name}` must be from {within[0]} to {within[-1]}.", param=name)
 
 
+def non_empty_list(body: Body, name: str) -> list[Any]:
+    """Returns the list that a member of a request must be, with something in it. Raises BadRequest."""
+    value = body.get(name)
+    if not isinstance(value, list) or not value:
+        raise BadRequest(f"`{name}` must be a non-empty list.", param=name)
+    return value
+
+
 def check_role(message: Any, where: str, roles: frozenset[str]) -> str:
     """Returns the role of a message. Raises BadRequest."""
     if not isinstance(message, dict):
@@ -195,6 +204,17 @@ def divide(
     if not conversation.seed or conversation.before_seed:
         conversation.opening = opening_of(opening(first_cut))
         conversation.seed = conversation.seed or conversation.opening
+
+
+def divide_messages(
+    conversation: Conversation, reader: "FieldReader", first: Iterable[str], messages: list[Any], turns: Iterable[Turn]
+) -> None:
+    """Adds the blocks of a request whose `messages` a model reads after its members named in `first`."""
+    body = conversation.body
+    before = {name: body[name] for name in first if name in body}
+    lasting = (field for name in before for field in reader.fields(body, name, body[name]))
+    opening = placed(Place.INSTRUCTIONS, lasting)
+    divide(conversation, opening, turns, lambda cut: {**before, "messages": messages[:cut]})
 
 
 def opening_of(first: Body) -> str:

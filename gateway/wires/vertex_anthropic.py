@@ -6,14 +6,14 @@ path has `count-tokens` in its place.
 
 from gateway.errors import BadRequest
 from gateway.wires.anthropic_messages import AnthropicMessages
-from gateway.wires.base import Body, Conversation
+from gateway.wires.base import Body, Conversation, OptionalModel
 from gateway.wires.vertex_paths import below_base_url, publisher_path
 
 _COUNT = "count-tokens"
 _PLACE = "/v1/projects/{project}/locations/{location}/publishers/anthropic/models"
 
 
-class VertexAnthropic(AnthropicMessages):
+class VertexAnthropic(OptionalModel, AnthropicMessages):
     """The wire. Stateless."""
 
     id = "vertex-anthropic"
@@ -26,10 +26,6 @@ class VertexAnthropic(AnthropicMessages):
     def model(self, body: Body, path: str) -> object:
         called = self.path.match(path)
         return called["model"] if called and called["model"] != _COUNT else body.get("model")
-
-    def set_model(self, body: Body, model: str) -> None:
-        if "model" in body:
-            body["model"] = model
 
     def method_path(self, path: str, model: str) -> str:
         called = self.path.match(path)

@@ -7,21 +7,20 @@ from collections.abc import Iterator
 from typing import Any
 
 from gateway.detection.data_files import word_lists
-from gateway.errors import BadRequest
 from gateway.models import Family
 from gateway.text.answers import AnswerText
 from gateway.text.fields import MessageField
 from gateway.wires.answer_reading import answer_strings
-from gateway.wires.base import Body, Conversation, Tokens, Wire
+from gateway.wires.base import Body, Conversation, OptionalModel, Tokens
 from gateway.wires.gemini_request import camel
 from gateway.wires.members import objects_at
-from gateway.wires.reading import FieldReader, take_own, unknown_keys, word
+from gateway.wires.reading import FieldReader, non_empty_list, take_own, unknown_keys, word
 from gateway.wires.vertex_paths import below_base_url, publisher_path
 
 _WORDS = word_lists(__file__)
 
 
-class VertexPredict(Wire):
+class VertexPredict(OptionalModel):
     """The wire. Stateless."""
 
     id = "vertex-predict"
@@ -33,10 +32,6 @@ class VertexPredict(Wire):
         called = self.path.match(path)
         return called["model"] if called else None
 
-    def set_model(self, body: Body, model: str) -> None:
-        if "model" in body:
-            body["model"] = model
-
     def method_path(self, path: str, model: str) -> str:
         called = self.path.match(path)
         assert called is not None
@@ -46,9 +41,7 @@ class VertexPredict(Wire):
         model = self.model(body, path.partition("?")[0])
         conversation = Conversation(body, model if isinstance(model, str) else "", False)
         take_own(conversation)
-        instances = body.get("instances")
-        if not isinstance(instances, list) or not instances:
-            raise BadRequest("`instances` must be a non-empty list.", param="instances")
+        instances = non_empty_list(body, "instances")
         reader = _InstanceReader(conversation.files, _WORDS["keys"], _WORDS["numbers"])
         conversation.seed = self.id
         settings = [field for name in body if name != "instances" for field in reader.fields(body, name, body[name])]

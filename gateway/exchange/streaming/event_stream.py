@@ -16,7 +16,7 @@ from zlib import crc32
 import orjson
 
 from gateway.errors import BadUpstream
-from gateway.exchange.streaming.events import Event
+from gateway.exchange.streaming.events import Event, EventReader, broke_off
 
 # The limits of AWS for a frame and for its headers.
 _LONGEST, _LONGEST_HEADERS = 16 * 1024 * 1024, 128 * 1024
@@ -30,10 +30,8 @@ _EVENTS = frozenset(
 )
 
 
-class EventStream:
+class EventStream(EventReader):
     """Reads frames. A frame that is damaged, too long or of an unknown kind raises BadUpstream."""
-
-    pause = b""
 
     def __init__(self, *, chunked: bool = False) -> None:
         self._buffer = bytearray()
@@ -75,11 +73,8 @@ class EventStream:
     def finish(self) -> Iterator[Event]:
         # Half a frame is never passed on.
         if self._buffer:
-            raise BadUpstream("The upstream's answer broke off.", code="upstream_invalid")
+            raise broke_off()
         yield from ()
-
-    def close(self, *, early: bool = False) -> bytes:
-        return b""
 
     def write(self, data: bytes, like: Event) -> bytes:
         body: dict[str, Any] = orjson.loads(data)

@@ -8,9 +8,8 @@ import re
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from gateway.errors import BadUpstream
 from gateway.exchange.streaming.event_stream import EventStream
-from gateway.exchange.streaming.events import Event
+from gateway.exchange.streaming.events import Event, EventReader, broke_off
 from gateway.wires.base import Framing
 
 MEDIA_TYPES: dict[Framing, str] = {
@@ -33,18 +32,17 @@ _END_OF_TEXT = b"\n\x1e"
 _IN_STRING = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
 
 
-class ServerSentEvents:
+class ServerSentEvents(EventReader):
     """Reads `text/event-stream`. Lines may end with CR LF, LF or CR."""
 
+    # A comment.
     pause = b": held back\n\n"
-    """A comment, which clients ignore: it shows that the answer continues. Empty where the framing has none."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
         self._searched = 0
 
     def feed(self, piece: bytes) -> Iterator[Event]:
-        """Adds a piece of the body and yields the events that are complete."""
         self._buffer += piece
         while (end := _BLANK_LINE.search(self._buffer, self._searched)) is not None:
             if end[0] == b"\r\n\r" and end.end() == len(self._buffer):
@@ -58,26 +56,18 @@ class ServerSentEvents:
         self._searched = max(0, len(self._buffer) - 3)
 
     def finish(self) -> Iterator[Event]:
-        """Ends the body and yields the event that is left of it. An array that breaks off raises BadUpstream."""
         raw, self._buffer = bytes(self._buffer), bytearray()
         if raw.strip():
             yield _event(raw.removeprefix(_BYTE_ORDER_MARK) + b"\n\n")
 
-    def close(self, *, early: bool = False) -> bytes:
-        """Returns what follows the last event. `early` says that the answer ends before its body."""
-        return b""
-
     def write(self, data: bytes, like: Event) -> bytes:
-        """Returns an event with other data, framed as `like` is."""
         kept = [line for line in like.raw.splitlines() if line and not line.startswith((b"data:", b"event:", b":"))]
         name = [b"event: " + like.name] if like.name else []
         return b"\n".join([*name, *kept, b"data: " + data, b"", b""])
 
 
-class JsonArray:
+class JsonArray(EventReader):
     """Reads a JSON array of objects, of which each is an event."""
-
-    pause = b""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
@@ -131,7 +121,7 @@ class JsonArray:
     def finish(self) -> Iterator[Event]:
         # Half an object is never passed on.
         if self._depth:
-            raise BadUpstream("The upstream's answer broke off.", code="upstream_invalid")
+            raise broke_off()
         yield from ()
 
     def close(self, *, early: bool = False) -> bytes:
@@ -147,10 +137,8 @@ class JsonArray:
         return lead + data
 
 
-class JsonLines:
+class JsonLines(EventReader):
     """Reads lines of JSON. A line may end with CR LF."""
-
-    pause = b""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
@@ -171,17 +159,12 @@ class JsonLines:
         if raw.strip():
             yield Event(raw, raw.strip())
 
-    def close(self, *, early: bool = False) -> bytes:
-        return b""
-
     def write(self, data: bytes, like: Event) -> bytes:
         return data + b"\n"
 
 
-class JsonSequence:
+class JsonSequence(EventReader):
     """Reads JSON text sequences. No JSON text holds the separator, so it can join the messages of a WebSocket."""
-
-    pause = b""
 
     def __init__(self) -> None:
         self._buffer = b""
@@ -193,11 +176,8 @@ class JsonSequence:
 
     def finish(self) -> Iterator[Event]:
         if self._buffer:
-            raise BadUpstream("The upstream's answer broke off.", code="upstream_invalid")
+            raise broke_off()
         yield from ()
-
-    def close(self, *, early: bool = False) -> bytes:
-        return b""
 
     def write(self, data: bytes, like: Event) -> bytes:
         return sequence_of(data)
@@ -213,8 +193,7 @@ def texts_of(sequence: bytes) -> list[bytes]:
     return [text.removesuffix(b"\n") for text in sequence.split(SEPARATOR) if text]
 
 
-type Reader = ServerSentEvents | JsonArray | JsonLines | JsonSequence | EventStream
-_READERS: dict[Framing, Callable[[], Reader]] = {
+_READERS: dict[Framing, Callable[[], EventReader]] = {
     "sse": ServerSentEvents,
     "json-array": JsonArray,
     "ndjson": JsonLines,
@@ -224,7 +203,7 @@ _READERS: dict[Framing, Callable[[], Reader]] = {
 }
 
 
-def reader(framing: Framing) -> Reader:
+def reader(framing: Framing) -> EventReader:
     """Returns the reader of a framing."""
     return _READERS[framing]()
 

@@ -72,17 +72,17 @@ def cloud_problem(
     return signed_in_problem(replace(client, sends=sends), upstream, folder)
 
 
-def _bedrock(name: str, program: str, package: str) -> tuple[Cloud, ...]:
+def _bedrock(package: str, call: str, program: str) -> tuple[Cloud, ...]:
     own = {"AWS_REGION": "us-east-1", "AWS_DEFAULT_REGION": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true"}
     aws = {"AWS_ACCESS_KEY_ID": _CLIENT_ID, "AWS_SECRET_ACCESS_KEY": "client" * 6, "GRANTED": "{granted}"}
     return tuple(
         Cloud(
-            f"{name}, {'signed' if signed else 'with an API key'}",
+            f"{package.replace('[bedrock]', ' (Python)')}, {call}, {'signed' if signed else 'with an API key'}",
             "python",
             (package,),
             "anthropic",
             program,
-            variables={"CLIENT": "AnthropicBedrock", **own, **(aws if signed else {})},
+            variables={"CLIENT": call, **own, **(aws if signed else {})},
             host=_BEDROCK,
             model=f"us.{_CLAUDE}" if signed else _CLAUDE,
             sends={"authorization": f"AWS4-HMAC-SHA256 Credential={AWS['OF_GATEWAY_ID']}/"} if signed else {},
@@ -92,9 +92,9 @@ def _bedrock(name: str, program: str, package: str) -> tuple[Cloud, ...]:
 
 
 CLOUDS = (
-    *_bedrock("boto3, Converse", "bedrock_converse.py", "boto3"),
-    *_bedrock("boto3, InvokeModel", "bedrock_invoke.py", "boto3"),
-    *_bedrock("anthropic (Python), AnthropicBedrock", "anthropic_messages.py", "anthropic[bedrock]"),
+    *_bedrock("boto3", "Converse", "bedrock.py"),
+    *_bedrock("boto3", "InvokeModel", "bedrock.py"),
+    *_bedrock("anthropic[bedrock]", "AnthropicBedrock", "anthropic_messages.py"),
     Cloud(
         "google-genai on Vertex AI",
         "python",

@@ -3,7 +3,7 @@
 import regex
 
 # Boundaries of grapheme clusters (Unicode Standard Annex 29, extended).
-# The rules GB3 and GB9 to GB13, by which there is no boundary. Bounds keep the look-behind linear on any text.
+# Rules GB3 and GB9 to GB13 forbid a boundary. The bounds keep the look-behind linear on any text.
 _INSIDE = regex.compile(
     r"""
       (?<=\r)(?=\n)

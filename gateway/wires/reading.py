@@ -28,7 +28,7 @@ from gateway.wires.base import Body, Conversation
 SCHEMA_KEYS = word_lists(__file__)["schema"]
 
 _MODEL = re.compile(r"[\w@][\w.:/@+-]{0,255}\Z", re.ASCII)
-# What names the model in a path: a deployment of Azure, or the engine of Copilot's completions in editors.
+# The model in a path: a deployment of Azure, or the engine of Copilot's completions in editors.
 _DEPLOYMENT = re.compile(r"/(?:deployments|engines)/([\w.-]+)/", re.ASCII)
 _TEXTS = ("svc_task", "svc_policy", "svc_privacy_mode")
 _EXTENSIONS = (*_TEXTS, ALLOW, DENY)

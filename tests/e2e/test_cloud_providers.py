@@ -114,7 +114,7 @@ def events(pieces: list[Any], *, named: bool = False) -> Reply:
 def provider(request: Recorded) -> Reply:
     """Says the placeholder of the request, in the shape of each API, in pieces where it is streamed."""
     found = PLACEHOLDER.search(request.body.decode())
-    text = f"Write to {found[0] if found else 'nobody'}."
+    text = f"Write to {found[0] if found else 'no one'}."
     pieces = [text[at : at + 3] for at in range(0, len(text), 3)]
     is_streamed = "stream" in request.path or request.json.get("stream")
     if "enerateContent" in request.path:

@@ -19,7 +19,7 @@ class EventReader(ABC):
     """Divides a body into events, and writes events in the same framing."""
 
     pause = b""
-    """What shows that the answer continues, and clients ignore. Empty where the framing has nothing of the kind."""
+    """A keep-alive that clients ignore. Empty where the framing has none."""
 
     @abstractmethod
     def feed(self, piece: bytes) -> Iterator[Event]:

@@ -1,4 +1,4 @@
-"""Runs in the browser besides the gateway's own modules: the playground's session, and stand-ins for compiled packages.
+"""Modules that only the browser runs: the playground's session, and replacements for compiled packages.
 
 Nothing here is imported by a running gateway; `site.py` packs it for Pyodide.
 """

@@ -38,14 +38,14 @@ def test_the_archive_has_the_same_bytes_each_time() -> None:
 
 
 async def test_the_gateway_serves_it(client: httpx.AsyncClient) -> None:
-    nobody = {"authorization": ""}
-    moved = await client.get("/playground", headers=nobody)
+    keyless = {"authorization": ""}
+    moved = await client.get("/playground", headers=keyless)
     assert (moved.status_code, moved.headers["location"]) == (308, "/playground/")
-    page = await client.get("/playground/", headers=nobody)
+    page = await client.get("/playground/", headers=keyless)
     assert page.headers["content-type"] == "text/html; charset=utf-8"
     (own,) = re.findall(r'http-equiv="content-security-policy" content="([^"]+)"', page.text)
     assert page.headers["content-security-policy"] == f"{own}; frame-ancestors 'none'"
-    wasm = await client.get("/playground/re2.wasm", headers=nobody)
+    wasm = await client.get("/playground/re2.wasm", headers=keyless)
     assert (wasm.headers["content-type"], wasm.content[:4]) == ("application/wasm", b"\0asm")
     for name in ("nothing.js", "..%2fapp.py", "vendor"):
-        assert (await client.get(f"/playground/{name}", headers=nobody)).status_code == 404
+        assert (await client.get(f"/playground/{name}", headers=keyless)).status_code == 404

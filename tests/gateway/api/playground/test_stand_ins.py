@@ -1,4 +1,4 @@
-"""The browser's stand-ins give what the packages give that they replace."""
+"""The browser's replacements for compiled packages return what the packages return."""
 
 import importlib.util
 import json

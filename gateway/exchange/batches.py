@@ -137,7 +137,7 @@ class Batches:
                 placeholders = Placeholders(b"", known)
             rules = RestoreScope(exchange.policy.restore.urls, urls)
             for text in texts:
-                text.container[text.key] = placeholders.restore(text.text, rules=rules).text
+                text.write(placeholders.restore(text.text, rules=rules).text)
 
 
 def _check(exchange: Exchange) -> None:

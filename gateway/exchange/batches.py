@@ -41,8 +41,8 @@ class Batches:
         call, provider = access.call, exchange.destination.provider
         name = call.id or wire.source(exchange.parsed)
         session = await self._open(exchange, name) if name else None
-        is_needed = access.shared or call.kind == "start"
-        if name and session is None and is_needed and not (call.kind != "start" and self.knows(access, provider, name)):
+        is_unknown = bool(name) and session is None
+        if is_unknown and (call.kind == "start" or (access.shared and not self.knows(access, provider, name))):
             raise NotFound("This key has sent no such batch or file, or the gateway no longer remembers it.")
         known, exchange.urls = (session.known, session.urls) if session is not None else ((), frozenset())
         own = b""

@@ -51,7 +51,7 @@ def overview(settings: Settings, request: Request) -> dict[str, Any]:
         "base_url": f"{gateway}/v1",
         "proxy": _other(settings, "proxy", settings.proxy_port, client, host) if settings.proxy else None,
         "mitmweb": _other(settings, "web", settings.web_port, client, host) if settings.web else None,
-        "playground": f"{gateway}/playground/" if VENDOR.is_dir() else None,
+        "playground": f"{gateway}/playground/" if settings.playground and VENDOR.is_dir() else None,
         "docs": f"{gateway}/docs",
         "openapi": f"{gateway}/openapi.json",
         "health": f"{gateway}/readyz",

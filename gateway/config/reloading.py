@@ -14,7 +14,7 @@ RELOADED = frozenset(
         *("intercept_hosts", "intercept_also", "contained_hosts", "unprotected_hosts"),
         *("proxy_private_destinations", "trusted_proxies"),
         *("session_ttl_seconds", "session_max_ttl_seconds", "session_max_values", "receipts_keep"),
-        "batch_retention_hours",
+        *("batch_retention_hours", "playground"),
     }
 )
 """The settings that a reload applies. All others need a restart."""

@@ -94,6 +94,8 @@ class Settings(BaseSettings):
     web_tokens: OperatorTokens = Field(default={})
     """Tokens with which operators open mitmweb, by name: `{anna = "env:ANNA_TOKEN"}`. Each has at least 16 characters.
     The receipts of edits name the operator. Without any, mitmweb has one token, which is new at each start."""
+    playground: bool = True
+    """Serve [the playground](playground.md) at `/playground/`, without a key, and link to it from `/`."""
     operations_port: Port | None = None
     """Port of a listener that has nothing but `/metrics`, `/livez` and `/readyz`, without a key
     ([metrics](operating.md#metrics)). 0: any free port. If unset, there is none."""

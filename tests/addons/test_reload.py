@@ -145,6 +145,7 @@ EFFECTS: dict[str, tuple[Any, Probe]] = {
     "default_policy": ("strict", lambda it: it.container.protection.policy(None).hash),
     "streaming": (True, lambda it: (it.container.chat.streaming, it.container.admission._settings.streaming)),
     "batch_retention_hours": (7, lambda it: it.container.admission._settings.batch_retention_hours),
+    "playground": (False, lambda it: it.container.settings.playground),
     "telemetry": ("protect", lambda it: it.container.admission._settings.telemetry),
     "forward_headers": (("x-session-id",), lambda it: it.container.admission._forward),
     "rate_limit_per_minute": (7, lambda it: it.container._limits._interval),

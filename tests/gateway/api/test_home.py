@@ -85,3 +85,4 @@ def test_addresses_are_those_that_the_client_can_reach(
     request = Request(scope | {"headers": [(b"host", host.encode())], "client": (client, 5)})
     said = overview(load_settings(None, **given), request)
     assert (said["base_url"], said["proxy"], said["mitmweb"]) == shown
+    assert overview(load_settings(None, playground=False, **given), request)["playground"] is None

@@ -38,8 +38,9 @@ from gateway.detection.deobfuscation.search import DEOBFUSCATIONS
 from gateway.detection.discovery import discover
 from gateway.detection.engines import Engines, Finder
 from gateway.detection.memory import Recall
-from gateway.detection.ner import builtin, finder
+from gateway.detection.ner import builtin_decoder, finder
 from gateway.detection.ner.builtin import BuiltinModel
+from gateway.detection.ner.builtin_decoder import BuiltinDecoder
 from gateway.detection.ner.finder import NameFinder
 from gateway.detection.ner.lists import Lists
 from gateway.detection.normalized_text import NormalizedText
@@ -55,18 +56,17 @@ SETS = ("development", "reports", "cases", "vectors", "clean")
 
 # Corrections of the name model, each with what takes its place.
 CORRECTIONS: Mapping[str, tuple[object, str, Any]] = {
-    "given names": (builtin, "label_given_names", lambda text, offsets, labels, **_: labels),
+    "given names": (builtin_decoder, "label_given_names", lambda text, offsets, labels, **_: labels),
     "siblings in lists": (Lists, "with_siblings", lambda self, text, found: found),
-    "places": (builtin, "is_in_place", lambda *_: False),
-    "labels": (builtin, "is_label", lambda *_: False),
-    "goods": (builtin, "is_goods", lambda *_: False),
-    "dates of birth": (builtin, "is_birth_date", lambda *_: True),
-    "technical": (builtin, "_is_technical", lambda *_: False),
-    "words of programs": (BuiltinModel, "_is_programs", lambda *_: False),
-    "ordinary cells": (BuiltinModel, "_without_ordinary_cells", lambda self, text, one: iter((one,))),
-    "address labels": (builtin, "without_labels", lambda text, one: iter((one,))),
-    "whole numbers": (builtin, "_with_whole_numbers", lambda text, one: one),
-    "whole accounts": (BuiltinModel, "_whole_account", lambda self, text, one: one),
+    "places": (builtin_decoder, "is_in_place", lambda *_: False),
+    "labels": (builtin_decoder, "is_label", lambda *_: False),
+    "goods": (builtin_decoder, "is_goods", lambda *_: False),
+    "dates of birth": (builtin_decoder, "is_birth_date", lambda *_: True),
+    "words of programs": (BuiltinDecoder, "_is_programs", lambda *_: False),
+    "ordinary cells": (BuiltinDecoder, "_without_ordinary_cells", lambda self, text, one: iter((one,))),
+    "address labels": (builtin_decoder, "without_labels", lambda text, one: iter((one,))),
+    "whole numbers": (builtin_decoder, "_with_whole_numbers", lambda text, one: one),
+    "whole accounts": (BuiltinDecoder, "_whole_account", lambda self, text, one: one),
     "moot doubts": (BuiltinModel, "_drop_moot", lambda *_: None),
     "columns": (finder, "corrected", lambda text, found: iter(found)),
     "decoded text": (finder, "decoded", lambda text: None),

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import onnx
 import torch
-from gateway.detection.ner.units import FEATURES, FIRST_FORM, GAPS, LENGTHS, LISTS, UnitReader
+from gateway.detection.ner.unit_features import FEATURES, FIRST_FORM, GAPS, LENGTHS, LISTS
+from gateway.detection.ner.units import UnitReader
 from numpy.typing import NDArray
 from onnx import numpy_helper
 from tokenizers import Tokenizer

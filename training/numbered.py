@@ -14,7 +14,8 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from gateway.detection.ner.units import FIRST_FORM, GAPS, UnitReader, is_spaced
+from gateway.detection.ner.unit_features import FIRST_FORM, GAPS, is_spaced
+from gateway.detection.ner.units import UnitReader
 from numpy.typing import NDArray
 
 from training.corpora import Document

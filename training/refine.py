@@ -23,7 +23,8 @@ import torch
 from gateway.detection import builtin_detector
 from gateway.detection.ner.builtin import BuiltinModel
 from gateway.detection.ner.inference import Chances
-from gateway.detection.ner.units import FEATURES, UnitReader, Units
+from gateway.detection.ner.unit_features import FEATURES
+from gateway.detection.ner.units import UnitReader, Units
 from gateway.detection.source_code import SourceCode
 from numpy.typing import NDArray
 from onnx import numpy_helper

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import torch
-from gateway.detection.ner.units import FEATURES, ROWS
+from gateway.detection.ner.unit_features import FEATURES, ROWS
 from numpy.typing import NDArray
 from onnx import TensorProto, helper
 from torch import Tensor, nn

@@ -14,7 +14,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gateway.detection.ner.engine import LOCATION, ORGANIZATION, TokenClassifier, Tokens
+from gateway.detection.ner.engine import TokenClassifier, Tokens
+from gateway.detection.ner.label_decoder import LOCATION, ORGANIZATION
 from gateway.detection.recognizer import EntityType
 
 if TYPE_CHECKING:

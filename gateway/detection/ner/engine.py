@@ -5,7 +5,7 @@
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -15,23 +15,16 @@ from numpy.typing import NDArray
 
 from gateway.detection.ner.given_names import MIN_PERSON
 from gateway.detection.ner.inference import Chances, Input, Logits, Session, odds
-from gateway.detection.ner.spans import TokenLabel, label_spans
-from gateway.detection.ner.units import Units
+from gateway.detection.ner.label_decoder import NONE_FOR_CERTAIN, LabelDecoder, ModelLabels
+from gateway.detection.ner.spans import TokenLabel
 from gateway.detection.recognizer import EntityType
 from gateway.models import Entity
 
-LOCATION = EntityType("LOCATION", "address", "A city, region, country or other place.")
-ORGANIZATION = EntityType("ORGANIZATION", "organization", "A company, authority, team or other organization.")
-
-_MIN_SCORE = 0.5
 _LENGTH = 128
 """Tokens in a window, including the special tokens at both ends, as in training."""
 _STEP = 112
 """Tokens between the starts of two windows. An overlap of seven tokens on each side suffices: sixteen found no more in
 long texts and took a seventh more time."""
-
-_NONE_FOR_CERTAIN = 0.985
-"""Probability of no class from which on no decision depends on the others, which all are taken from 0.02 on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,33 +66,18 @@ def windows(count: int) -> Iterator[Window]:
         first, kept = first + _STEP, kept_last
 
 
-class Classes:
-    """Maps the model's labels to classes: 0 for none, then `types` in order."""
-
-    def __init__(self, labels: Sequence[str], types: Mapping[str, EntityType]) -> None:
-        names = list(dict.fromkeys(label[2:] for label in labels if label != "O"))
-        odd = [label for label in labels if label != "O" and label[:2] not in {"B-", "I-"}]
-        if not names or odd or labels.count("O") != 1:
-            raise ValueError("the model's labels do not have the form O, B-X, I-X")
-        if any(name not in types for name in names):
-            raise ValueError("the model has a label without an entity type")
-        self.types = [types[name] for name in names]
-        self.labels = len(labels)
-        self.persons = frozenset(index + 1 for index, one in enumerate(self.types) if one.name == "PERSON")
-        # -1 for labels that the model does not have.
-        self._begins = [labels.index(f"B-{name}") if f"B-{name}" in labels else -1 for name in names]
-        self._inside = [labels.index(f"I-{name}") if f"I-{name}" in labels else -1 for name in names]
-        self._none = labels.index("O")
+class Classes(ModelLabels):
+    """Maps the model's labels to classes."""
 
     def candidates(self, labels: Chances) -> NDArray[np.int64]:
         """Returns the tokens that may have a class, or be a person. Most have none for certain."""
-        return np.flatnonzero(labels[:, self._none] < _NONE_FOR_CERTAIN)
+        return np.flatnonzero(labels[:, self.none] < NONE_FOR_CERTAIN)
 
     def chances(self, labels: Chances) -> Chances:
         """Returns the probability of each class, `[tokens, classes]`, given those of the labels."""
         # Not a product of matrices, for which numpy would keep all cores busy. Index -1 reads as probability 0.
         padded = np.concatenate([labels, np.zeros((len(labels), 1), labels.dtype)], axis=1)
-        classes: Chances = padded[:, [self._none, *self._begins]] + padded[:, [-1, *self._inside]]
+        classes: Chances = padded[:, [self.none, *self.begins]] + padded[:, [-1, *self.inside]]
         return classes
 
     def classify(self, labels: Chances) -> dict[int, TokenLabel]:
@@ -112,7 +90,7 @@ class Classes:
         result: dict[int, TokenLabel] = {}
         for at in np.flatnonzero((best > 0) | (person >= MIN_PERSON)).tolist():
             label = int(best[at])
-            begins, inside = self._begins[label - 1], self._inside[label - 1]
+            begins, inside = self.begins[label - 1], self.inside[label - 1]
             opens = label > 0 and begins >= 0 and (inside < 0 or bool(labels[at, begins] > labels[at, inside]))
             result[int(rows[at])] = TokenLabel(label, opens, float(classes[at, label]), float(person[at]))
         return result
@@ -139,8 +117,8 @@ class TokenClassifier(ABC):
         self._weights = hashlib.sha256(model)
         self.hash = self._weights.hexdigest()
         self.version = f"{id}+{self.hash[:12]}"
-        self._id = id
         self._classes = Classes(labels, types)
+        self._decoder = LabelDecoder(self._classes, id)
         self.types: Mapping[str, EntityType] = MappingProxyType({one.name: one for one in self._classes.types})
         self._leading, self._trailing = special
         self._session = Session(model, arena=False)
@@ -153,33 +131,13 @@ class TokenClassifier(ABC):
         tokens = [self._tokens(text) for text in texts]
         logits = self._logits(tokens)
         return [
-            tuple(self._entities(text, own, self._classes.classify(odds(each))))
+            tuple(self._decoder.entities(text, own.offsets, self._classes.classify(odds(each))))
             for text, own, each in zip(texts, tokens, logits, strict=True)
         ]
-
-    def _entities(self, text: str, read: Tokens | Units, labels: dict[int, TokenLabel]) -> Iterator[Entity]:
-        if not labels:
-            return
-        offsets = read.offsets
-        labels = self._correct_labels(text, offsets, labels)
-        for piece in label_spans(text, offsets, labels, persons=self._classes.persons):
-            if piece.score >= _MIN_SCORE:
-                name = self._classes.types[piece.label_class - 1].name
-                yield from self._correct(text, Entity(name, piece.start, piece.end, round(piece.score, 2), self._id))
 
     @abstractmethod
     def _tokens(self, text: str) -> Tokens:
         """Tokenizes a text, with token types if the model takes case and gap as such (features.py)."""
-
-    def _correct_labels(
-        self, text: str, offsets: Sequence[tuple[int, int]], labels: dict[int, TokenLabel]
-    ) -> dict[int, TokenLabel]:
-        """Hook for subclasses to correct the model's labels."""
-        return labels
-
-    def _correct(self, text: str, one: Entity) -> Iterable[Entity]:
-        """Hook for subclasses to correct an entity."""
-        return (one,)
 
     def _logits(self, tokens: Sequence[Tokens]) -> list[Logits]:
         """Returns the logits `[tokens, labels]` of each text. Equal windows are read once."""

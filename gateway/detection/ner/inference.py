@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from gateway.detection.ner.units import FEATURES, Units
+from gateway.detection.ner.unit_features import FEATURES
+from gateway.detection.ner.units import Units
 from gateway.detection.onnx_runtime import onnxruntime
 from gateway.errors import Unavailable
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from unicodedata import category
 
 from gateway.detection.data_files import word_lists
-from gateway.detection.ner.units import is_spaced
+from gateway.detection.ner.unit_features import is_spaced
 from gateway.detection.recognizers.person_name import CASE_ENDINGS
 
 _TITLES = word_lists(__file__)["titles"]

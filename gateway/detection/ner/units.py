@@ -5,63 +5,54 @@ are hashed into the rows of one table of vectors, whose sum stands for the unit.
 characters at once, which takes a fraction of the time of a tokenizer, and nothing of a text is kept.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain, pairwise
 from pathlib import Path
-from unicodedata import category, normalize
 
 import numpy as np
 from numpy.typing import NDArray
 
-_SPACE, _BREAK, _SIGN, _DIGIT, _MARK, _UNSPACED, _LOWER, _UPPER, _UNCASED = range(9)
-_FIRST_LETTER = _LOWER
-_BEYOND = 0x10000
-"""Characters from here on are classified as one class, except for the ideographs of planes 2 and 3."""
+from gateway.detection.ner.unit_features import (
+    BEYOND,
+    BREAK,
+    CASES,
+    FEATURES,
+    FIRST_LETTER,
+    FIRST_ROW,
+    GAPS,
+    HALF,
+    IDEOGRAPHS_BEYOND,
+    LENGTH_CLASSES,
+    LENGTHS,
+    LISTS,
+    MARK,
+    OTHER_HALF,
+    PRIME,
+    SHIFTS,
+    SIGN,
+    SPACE,
+    STEM,
+    STYLED,
+    UNSPACED,
+    UPPER,
+    WHITE,
+    kind,
+    lowercase,
+    plain,
+)
 
 # Ideographs, their extension A, syllables of Hangul; surrogates and private use. None has another case.
 _UNIFORM = ((0x3400, 0x4DC0), (0x4E00, 0xA000), (0xAC00, 0xD7A4), (0xD800, 0xF900))
-
-_SIZES = {"word": 1 << 16, "stem": 1 << 14, "prefix": 1 << 13, "suffix": 1 << 13, "ending": 1 << 11, "form": 1 << 11}
-ROWS = sum(_SIZES.values())
-"""Rows of the student's table."""
-FEATURES = len(_SIZES)
-_FIRST_ROW = dict(zip(_SIZES, np.cumsum([0, *_SIZES.values()]).tolist(), strict=False))
-FIRST_FORM = _FIRST_ROW["form"]
-"""The row of the first form; a form's number modulo `GAPS` is the class of the white space before the unit."""
-
-_PRIME = 0x9E3779B97F4A7C15
-_INVERSE = pow(_PRIME, -1, 1 << 64)
-_FACTOR, _HALF, _OTHER_HALF = np.uint64(_PRIME), np.uint64(29), np.uint64(31)
-_LENGTH_CLASSES = np.array([0, 0, 1, 2, 3, 4, 4, 5, 5, 6, 6, 6, 6, 7])
-_UNSPACED_SCRIPTS = re.compile(
-    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
-)
-_STYLED = 0x1D400
-"""The first of the mathematical letters and digits."""
-_FULL_WIDTH = range(0xFF10, 0xFF5B)
+_INVERSE = pow(PRIME, -1, 1 << 64)
+_FACTOR, _HALF, _OTHER_HALF = np.uint64(PRIME), np.uint64(HALF), np.uint64(OTHER_HALF)
+_LENGTH_CLASSES, _CASES, _WHITE = np.array(LENGTH_CLASSES), np.array(CASES), np.array(WHITE)
 _OTHER_SCRIPTS = np.array(
     [0x370, 0x1E00, 0x1F00, 0x2000, 0x2C00, 0x2E00, 0x3005, 0xD800, 0xF900, 0xFFFD, 0x20000, 0x40000], np.uint32
 )
 """Code points at which letters of other scripts begin and end by turns."""
-GAPS = 6
-ADJACENT, _SPACED, _WIDE, NEW_LINE, _INDENTED, _PARAGRAPH = range(GAPS)
-"""Classes of the white space before a unit; the last part of the feature `form`."""
-# By the kind of the first character, and how many letters are capitals.
-_CASES = np.array([[0] * 5, [0] * 5, [0] * 5, [1] * 5, [0] * 5, [2] * 5, [4, 7, 7, 6, 8], [4, 7, 5, 6, 8], [3] * 5])
-# By width (none, one, more), line breaks (none, one, more), and whether a space is the last of it.
-_WHITE = np.array(
-    [
-        [[ADJACENT] * 2] * 3,
-        [[_SPACED] * 2, [NEW_LINE, _INDENTED], [_PARAGRAPH] * 2],
-        [[_WIDE] * 2, [NEW_LINE, _INDENTED], [_PARAGRAPH] * 2],
-    ]
-)
 _STEPS = np.arange(3)[:, None]
-LENGTHS, LISTS = 8, 4
-"""Classes of length and of membership in the lists, which the feature `form` holds as well."""
 _LINES = 2000
 _BETWEEN = "\n\0\n"
 """Precedes each text, so that none has an effect on the next."""
@@ -115,11 +106,9 @@ class UnitReader:
         lists = _contains(self._ordinary, hashes["word"]) + 2 * _contains(self._given, hashes["word"])
         rows = np.empty((len(starts), FEATURES), np.int32)
         for column, name in enumerate(hashes):
-            # The upper bits of a product depend on all bits of the number.
-            shift = np.uint64(65 - _SIZES[name].bit_length())
-            rows[:, column] = (hashes[name] * _FACTOR) >> shift
+            rows[:, column] = (hashes[name] * _FACTOR) >> np.uint64(SHIFTS[name])
         rows[:, -1] = _forms(kinds, starts, ends, lists)
-        rows += np.array([*_FIRST_ROW.values()], np.int32)
+        rows += np.array([*FIRST_ROW.values()], np.int32)
         return Units(starts, ends, rows)
 
 
@@ -149,47 +138,47 @@ def _contains(words: Hashes, wanted: Hashes) -> Numbers:
 
 def _plain(codes: Codes) -> Codes:
     """Returns the code points with the mathematical letters and digits, which some write names in, as plain ones."""
-    styled = (codes >= _STYLED) & (codes < _STYLED + len(_plain_letters()))
+    styled = (codes >= STYLED.start) & (codes < STYLED.stop)
     if not styled.any():
         return codes
     codes = codes.copy()
-    codes[styled] = _plain_letters()[codes[styled] - _STYLED]
+    codes[styled] = _plain_letters()[codes[styled] - STYLED.start]
     return codes
 
 
 def _kinds(codes: Codes) -> NDArray[np.uint8]:
-    if codes.max(initial=0) < _BEYOND:
+    if codes.max(initial=0) < BEYOND:
         return _tables()[0][codes]
-    kinds = _tables()[0][np.minimum(codes, _BEYOND)]
-    kinds[(codes >= 0x20000) & (codes < 0x40000)] = _UNSPACED
+    kinds = _tables()[0][np.minimum(codes, BEYOND)]
+    kinds[(codes >= IDEOGRAPHS_BEYOND.start) & (codes < IDEOGRAPHS_BEYOND.stop)] = UNSPACED
     return kinds
 
 
 def _bounds(codes: Codes, kinds: NDArray[np.uint8]) -> tuple[Numbers, Numbers]:
     """Returns where units start and end."""
     # Letters with their marks are one group, in any case.
-    groups = np.where(kinds >= _FIRST_LETTER, _FIRST_LETTER, kinds)
-    marks = kinds == _MARK
+    groups = np.where(kinds >= FIRST_LETTER, FIRST_LETTER, kinds)
+    marks = kinds == MARK
     if marks.any():
         # A mark belongs to the character before it.
         at = np.arange(len(codes))
         at[marks] = 0
         groups = groups[np.maximum.accumulate(at)]
     same = groups[1:] == groups[:-1]
-    same &= (groups[1:] != _SIGN) | (codes[1:] == codes[:-1]) | marks[1:]
-    same &= (groups[1:] != _UNSPACED) | marks[1:]
+    same &= (groups[1:] != SIGN) | (codes[1:] == codes[:-1]) | marks[1:]
+    same &= (groups[1:] != UNSPACED) | marks[1:]
     edges = np.flatnonzero(~same) + 1
     starts = np.concatenate([[0], edges])
     ends = np.concatenate([edges, [len(codes)]])
-    solid = groups[starts] > _BREAK
+    solid = groups[starts] > BREAK
     return starts[solid], ends[solid]
 
 
 def _lowered(codes: Codes) -> Hashes:
     """Returns the code points in lower case, plus one."""
-    if codes.max(initial=0) < _BEYOND:
+    if codes.max(initial=0) < BEYOND:
         return _tables()[1][codes]
-    return np.where(codes < _BEYOND, _tables()[1][np.minimum(codes, _BEYOND - 1)], codes.astype(np.uint64) + 1)
+    return np.where(codes < BEYOND, _tables()[1][np.minimum(codes, BEYOND - 1)], codes.astype(np.uint64) + 1)
 
 
 def _hashes(lower: Hashes, kinds: NDArray[np.uint8], starts: Numbers, ends: Numbers) -> dict[str, Hashes]:
@@ -200,12 +189,12 @@ def _hashes(lower: Hashes, kinds: NDArray[np.uint8], starts: Numbers, ends: Numb
     there = length > _STEPS
     first, second, third = padded[starts + _STEPS] * there
     last, before, earlier = padded[ends - 1 - _STEPS] * there
-    word, stem = _wholes(lower, starts, length, np.minimum(length, 5))
+    word, stem = _wholes(lower, starts, length, np.minimum(length, STEM))
     around, ending = np.zeros(1, np.uint64), before
-    alone = kinds[starts] == _UNSPACED
+    alone = kinds[starts] == UNSPACED
     if alone.any():
         # Such a character says little by itself: its neighbours replace prefix, suffix and stem.
-        unspaced = np.concatenate([kinds == _UNSPACED, [False, False]])
+        unspaced = np.concatenate([kinds == UNSPACED, [False, False]])
         second = np.where(alone, padded[ends] * unspaced[ends], second)
         before = np.where(alone, padded[starts - 1] * unspaced[starts - 1], before)
         around, ending = np.where(alone, second + before, 0), np.where(alone, 0, ending)
@@ -227,7 +216,7 @@ def _mixed(*parts: Hashes) -> Hashes:
 
 def _wholes(lower: Hashes, starts: Numbers, *lengths: Numbers) -> list[Hashes]:
     """Returns hashes of as many characters from each start: a polynomial, from differences of its running sum."""
-    powers, inverses = (_powers(base, len(lower)) for base in (_PRIME, _INVERSE))
+    powers, inverses = (_powers(base, len(lower)) for base in (PRIME, _INVERSE))
     sums = np.zeros(len(lower) + 1, np.uint64)
     np.cumsum(lower * powers, out=sums[1:])
     before, inverse = sums[starts], inverses[starts]
@@ -252,7 +241,7 @@ def _forms(kinds: NDArray[np.uint8], starts: Numbers, ends: Numbers, lists: Numb
 
 def _case(kinds: NDArray[np.uint8], starts: Numbers, ends: Numbers) -> Numbers:
     """Returns 0 sign, 1 digits, 2 unspaced, 3 uncased, 4 lower, 5 capital, 6 capitals, 7 mixed, 8 one capital."""
-    count = _counts(kinds == _UPPER)
+    count = _counts(kinds == UPPER)
     upper = count[ends] - count[starts]
     # How many letters are capitals: none, some, one, all, the only one.
     capitals = np.where(upper, 1 + (upper == 1) + 2 * (upper == ends - starts), 0)
@@ -264,9 +253,9 @@ def _gaps(kinds: NDArray[np.uint8], starts: Numbers, ends: Numbers) -> Numbers:
     """Returns the class of the white space before each unit."""
     before = np.zeros_like(starts)
     before[1:] = ends[:-1]
-    breaks = _counts(kinds == _BREAK)
+    breaks = _counts(kinds == BREAK)
     width, lines = np.minimum(starts - before, 2), np.minimum(breaks[starts] - breaks[before], 2)
-    result: Numbers = _WHITE[width, lines, (kinds[starts - 1] == _SPACE).astype(np.int64)]
+    result: Numbers = _WHITE[width, lines, (kinds[starts - 1] == SPACE).astype(np.int64)]
     return result
 
 
@@ -280,43 +269,19 @@ def _counts(flags: NDArray[np.bool_]) -> Numbers:
 @cache
 def _tables() -> tuple[NDArray[np.uint8], Hashes]:
     """Returns kind and lower-case form, plus one, by code point."""
-    kinds = np.full(_BEYOND + 1, _SIGN, np.uint8)
-    lower = np.arange(1, _BEYOND + 1, dtype=np.uint64)
+    kinds = np.full(BEYOND + 1, SIGN, np.uint8)
+    small = np.arange(1, BEYOND + 1, dtype=np.uint64)
     for first, last in _UNIFORM:
-        kinds[first:last] = _kind(chr(first))
-    for code in chain(*(range(last, first) for (_, last), (first, _) in pairwise([(0, 0), *_UNIFORM, (_BEYOND, 0)]))):
-        char = chr(code)
-        if code in _FULL_WIDTH and char.isalnum():
-            char = normalize("NFKC", char)
-        kinds[code] = _kind(char)
-        small = char.lower()
-        if len(small) == 1 and ord(small) < _BEYOND:
-            lower[code] = ord(small) + 1
-    return kinds, lower
+        kinds[first:last] = kind(chr(first))
+    for code in chain(*(range(last, first) for (_, last), (first, _) in pairwise([(0, 0), *_UNIFORM, (BEYOND, 0)]))):
+        kinds[code], small[code] = kind(chr(code)), lowercase(chr(code))
+    return kinds, small
 
 
 @cache
 def _plain_letters() -> Codes:
-    """Returns the plain forms of the mathematical letters and digits, from `_STYLED` on."""
-    plain = [normalize("NFKC", chr(code)) for code in range(_STYLED, _STYLED + 0x400)]
-    return np.array([ord(char) if len(char) == 1 else _STYLED + at for at, char in enumerate(plain)], np.uint32)
-
-
-def is_spaced(char: str) -> bool:
-    """Returns whether the script of a letter separates words."""
-    return _UNSPACED_SCRIPTS.match(char) is None
-
-
-def _kind(char: str) -> int:
-    if char.isspace():
-        return _BREAK if char in "\n\r\v\f\x85\u2028\u2029" else _SPACE
-    if char.isalpha():
-        if not is_spaced(char):
-            return _UNSPACED
-        return _UPPER if char.isupper() or char.istitle() else _LOWER if char.islower() else _UNCASED
-    if char.isdigit() or char.isnumeric():
-        return _DIGIT if is_spaced(char) else _UNSPACED
-    return _MARK if category(char)[0] == "M" else _SIGN
+    """Returns the plain forms of the mathematical letters and digits."""
+    return np.array([ord(plain(chr(code))) for code in STYLED], np.uint32)
 
 
 def in_other_scripts(text: str, own: Units) -> NDArray[np.bool_]:

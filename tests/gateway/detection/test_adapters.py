@@ -15,7 +15,7 @@ import pytest
 from gateway.detection import Detector
 from gateway.detection.adapters.onnx_folder import onnx_folder
 from gateway.detection.adapters.presidio import PresidioService
-from gateway.detection.ner.builtin import MODEL
+from gateway.detection.ner.builtin_decoder import MODEL
 from gateway.detection.ner.finder import NameFinder
 from gateway.errors import Unavailable
 from tests.tables import table

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers.normalizers import BertNormalizer
 
-from gateway.detection.ner.builtin import MODEL
+from gateway.detection.ner.builtin_decoder import MODEL
 from gateway.detection.ner.characters import Characters
 from tests.tables import table
 

@@ -120,4 +120,4 @@ def test_a_place_is_no_person(full: Engines, text: str) -> None:
 def test_no_address_of_headers_or_prepositions(model: BuiltinModel, text: str, value: str, kept: bool) -> None:
     start = text.index(value)
     found = Entity("STREET_ADDRESS", start, start + len(value), 0.9, "model")
-    assert bool(list(model._correct(text, found))) == kept
+    assert bool(list(model._decoder._correct(text, found))) == kept

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gateway.detection.ner.builtin import MODEL, BuiltinModel
+from gateway.detection.ner.builtin import BuiltinModel
+from gateway.detection.ner.builtin_decoder import MODEL
 from gateway.detection.ner.finder import NameFinder
 from gateway.detection.ner.inference import Input, Logits
 from gateway.detection.ner.spans import to_words

@@ -7,19 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.detection.ner.units import (
-    _UNIFORM,
-    FEATURES,
-    FIRST_FORM,
-    GAPS,
-    LISTS,
-    ROWS,
-    UnitReader,
-    Units,
-    _kind,
-    _tables,
-    in_other_scripts,
-)
+from gateway.detection.ner.unit_features import FEATURES, FIRST_FORM, GAPS, LISTS, ROWS, kind
+from gateway.detection.ner.units import _UNIFORM, UnitReader, Units, _tables, in_other_scripts
 from tests.tables import table
 
 CASES = table(__file__)
@@ -110,7 +99,7 @@ def test_letters_of_other_forms_are_plain_ones(reader: UnitReader) -> None:
 def test_all_characters_are_classified_alike() -> None:
     kinds, lower = _tables()
     uniform = [code for first, last in _UNIFORM for code in range(first, last)]
-    assert all(kinds[code] == _kind(chr(code)) for code in uniform)
+    assert all(kinds[code] == kind(chr(code)) for code in uniform)
     assert all(lower[code] == 1 + ord(chr(code).lower()) for code in uniform)
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from gateway.detection.ner.builtin import MODEL
+from gateway.detection.ner.builtin_decoder import MODEL
 from gateway.detection.ner.features import token_types
 from gateway.detection.ner.word_pieces import WordPieces
 from tests.chunkings import ALL

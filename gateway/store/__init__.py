@@ -7,9 +7,11 @@
 Work is a function over `Repositories`. Inside a transaction it sees what the transaction has written so far; inside a
 snapshot it can only read. It must be short, must not block on anything else, and must not keep its argument.
 
-rows        the plain values that go in and come out
-errors      what is raised
-sqlite/     the embedded backend, and the only place with SQL; its docstrings say what a backend guarantees
+interfaces    what a backend provides and guarantees
+rows          the plain values that go in and come out
+errors        what is raised
+group_commit  the thread that writes, for every backend; queued_store joins it with the readers
+sqlite/       the embedded backend
 
 Nothing here knows what a receipt or a policy means: hashing, sealing and chaining belong to the packages above.
 """
@@ -18,7 +20,10 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from gateway.store.errors import ConstraintViolation, StoreError
-from gateway.store.sqlite import FILE, ReadOnlyStore, Receipts, Repositories, Sessions, Store, Usage
+from gateway.store.interfaces import ReadOnlyStore, Receipts, Repositories, Sessions, Store, Usage
+from gateway.store.sqlite import FILE
+from gateway.store.sqlite import ReadOnlyStore as SqliteReader
+from gateway.store.sqlite import Store as SqliteStore
 
 __all__ = [
     "FILE",
@@ -39,7 +44,7 @@ __all__ = [
 
 def open_store(folder: Path) -> Store:
     """Opens the store in `folder`, creating it when it is missing. Raises StoreError."""
-    return Store.open(folder / FILE)
+    return SqliteStore.open(folder / FILE)
 
 
 def open_existing_store(folder: Path) -> Store:
@@ -55,7 +60,7 @@ def open_existing_store(folder: Path) -> Store:
 
 def open_read_only(folder: Path) -> AbstractContextManager[ReadOnlyStore]:
     """Opens the store in `folder` for reading. Raises StoreError when there is none that this version can read."""
-    return ReadOnlyStore.open(folder / FILE)
+    return SqliteReader.open(folder / FILE)
 
 
 def store_exists(folder: Path) -> bool:

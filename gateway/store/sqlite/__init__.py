@@ -22,13 +22,8 @@ for _name in _unused:
     del sys.modules[_name]
 
 from gateway.store.sqlite.connection import FILE
-from gateway.store.sqlite.keys import Keys
-from gateway.store.sqlite.policies import Policies
 from gateway.store.sqlite.readers import ReadOnlyStore
-from gateway.store.sqlite.receipts import Receipts
 from gateway.store.sqlite.repositories import Repositories
-from gateway.store.sqlite.sessions import Sessions
 from gateway.store.sqlite.store import Store
-from gateway.store.sqlite.usage import Usage
 
-__all__ = ["FILE", "Keys", "Policies", "ReadOnlyStore", "Receipts", "Repositories", "Sessions", "Store", "Usage"]
+__all__ = ["FILE", "ReadOnlyStore", "Repositories", "Store"]

@@ -9,14 +9,13 @@ _COLUMNS = ", ".join(CorrectionRow._fields)
 _INSERT = f"INSERT INTO corrections ({_COLUMNS}) VALUES ({', '.join('?' * len(CorrectionRow._fields))})"
 
 
-class StoredRows:
-    """Rows of corrections and their head, which its owner keeps consistent within a transaction."""
+class Corrections:
+    """See `interfaces`."""
 
     def __init__(self, conn: sqlite3.Connection) -> None:
         self._conn = conn
 
     def revision(self) -> int:
-        """The number of changes. Takes microseconds."""
         found = self._conn.execute("SELECT revision FROM corrections_head").fetchone()
         return int(found[0]) if found else -1
 
@@ -29,7 +28,6 @@ class StoredRows:
         self._conn.execute("INSERT INTO corrections_head VALUES (?, ?, ?, ?)", head)
 
     def all(self) -> list[CorrectionRow]:
-        """All rows, in the order of their ids."""
         rows = self._conn.execute(f"SELECT {_COLUMNS} FROM corrections ORDER BY correction_id")
         return [CorrectionRow(*row) for row in rows]
 

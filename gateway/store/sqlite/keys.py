@@ -36,33 +36,22 @@ _CALLS = """
 
 
 class Keys:
-    """API keys. Rows are never deleted.
-
-    `key_id` and `secret_hash` are unique. Every `add`, `revoke` and `rotate` increases `revision` in the same
-    transaction, so that other processes notice a change with one small query.
-    """
+    """See `interfaces`."""
 
     def __init__(self, conn: sqlite3.Connection) -> None:
         self._conn = conn
 
     def add(self, key: KeyRow) -> None:
-        """Raises ConstraintViolation when the id or the hash exists."""
         self._conn.execute(_INSERT, key)
         self._count_change()
 
     def revoke(self, key_id: str, revoked_at: str) -> KeyRow | None:
-        """Marks a key as revoked and returns it; None when there is none. The first `revoked_at` stays."""
         update = "UPDATE keys SET revoked_at = ? WHERE key_id = ? AND revoked_at IS NULL"
         self._conn.execute(update, [revoked_at, key_id])
         self._count_change()
         return self._find(key_id)
 
     def rotate(self, key_id: str, secret_hash: bytes, now: str, ends_at: str, expires_at: str | None) -> KeyRow | None:
-        """Gives a key another secret and expiry, and returns it; None when there is none that is not revoked.
-
-        The previous secret is listed until `ends_at`, and so are earlier ones at most. Those of this key that ended by
-        `now` are deleted.
-        """
         self._conn.execute("DELETE FROM keys_previous WHERE key_id = ? AND ends_at <= ?", [key_id, now])
         # None of the earlier secrets may outlive the one that is replaced now, which may be known to others.
         self._conn.execute("UPDATE keys_previous SET ends_at = min(ends_at, ?) WHERE key_id = ?", [ends_at, key_id])
@@ -77,7 +66,6 @@ class Keys:
         return self._find(key_id)
 
     def previous(self) -> list[PreviousSecretRow]:
-        """The previous secrets of keys that are not revoked, ended ones included, in any order."""
         query = "SELECT p.* FROM keys_previous p JOIN keys k USING (key_id) WHERE k.revoked_at IS NULL"
         return [PreviousSecretRow(*row) for row in self._conn.execute(query)]
 
@@ -86,24 +74,17 @@ class Keys:
         return KeyRow(*found) if found else None
 
     def all(self) -> list[KeyRow]:
-        """Every key, oldest first; of one second, in the order in which they were added."""
         query = f"SELECT {_COLUMNS} FROM keys ORDER BY created_at, rowid"
         return [KeyRow(*row) for row in self._conn.execute(query)]
 
     def active(self) -> list[KeyRow]:
-        """The keys that are not revoked, in any order."""
         query = f"SELECT {_COLUMNS} FROM keys WHERE revoked_at IS NULL"
         return [KeyRow(*row) for row in self._conn.execute(query)]
 
     def revision(self) -> int:
-        """A number that grows with every change."""
         return int(self._conn.execute("SELECT revision FROM keys_revision").fetchone()[0])
 
     def count_use(self, rows: Sequence[KeyUseRow], forget_before: str) -> None:
-        """Adds to the counts of keys, in one round trip, and deletes those of periods before `forget_before`.
-
-        Changes no `revision`. Each sum stops at `LARGEST_NUMBER`.
-        """
         self._conn.execute("DELETE FROM key_usage WHERE period < ?", [forget_before])
         if rows:
             sums = ", ".join(f"{name} = min({name} + excluded.{name}, {LARGEST_NUMBER})" for name in _USE)
@@ -114,13 +95,11 @@ class Keys:
             )
 
     def used(self, key_id: str, period: str) -> tuple[int, int]:
-        """The requests and characters counted for a key in a period; zeros if none were. Takes microseconds."""
         query = "SELECT requests, characters FROM key_usage WHERE key_id = ? AND period = ?"
         requests, characters = self._conn.execute(query, [key_id, period]).fetchone() or (0, 0)
         return requests, characters
 
     def count_calls(self, rows: Sequence[KeyCallRow]) -> None:
-        """Adds to the counts of calls, in one round trip. Changes no `revision`."""
         self._conn.executemany(
             "INSERT INTO key_calls VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE "
             f"SET count = min(count + excluded.count, {LARGEST_NUMBER}), request_id = excluded.request_id",
@@ -135,18 +114,12 @@ class Keys:
         calls: tuple[str, ...] = (),
         ends: tuple[str, ...] = (),
     ) -> tuple[list[tuple[KeyCallRow, str | None]], int]:
-        """A page of calls with the label of each key, newest first, and how many there are in all.
-
-        Of the filter, keys, times and outcomes count; an outcome that is none of `ends` is a refusal. `calls` are those
-        that are sought, if not all.
-        """
         where, parameters = select_calls(sought, calls, ends)
         return self._calls("key_calls", where, parameters, limit, offset)
 
     def calls_with_receipts(
         self, limit: int, offset: int, sought: ReceiptFilter
     ) -> tuple[list[tuple[KeyCallRow, str | None]], int]:
-        """The same of the receipts that are sought. Those without an outcome are `answered`, or `open` with a wire."""
         where, parameters = select(sought)
         return self._calls(f"({_CALLS.format(where=where)})", "true", parameters, limit, offset)
 
@@ -165,10 +138,6 @@ class Keys:
         return [(KeyCallRow(*row[:-1]), row[-1]) for row in rows], total
 
     def forget_calls(self, before: str, most: int) -> None:
-        """Deletes the calls of minutes before `before`, and the oldest ones beyond about `most`.
-
-        Counts those without a valid gateway key apart, so that no stranger can have the others deleted.
-        """
         for which in ("key_id = '' OR key_id GLOB 'proxy_*'", "NOT (key_id = '' OR key_id GLOB 'proxy_*')"):
             oldest = f"SELECT minute FROM key_calls WHERE {which} ORDER BY minute DESC LIMIT 1 OFFSET ?"
             self._conn.execute(

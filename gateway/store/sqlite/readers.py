@@ -11,6 +11,7 @@ from pathlib import Path
 
 from gateway.errors import Unavailable
 from gateway.store.errors import StoreError, missing
+from gateway.store.interfaces import Repositories as Stored
 from gateway.store.repeated_failures import RepeatedFailures
 from gateway.store.sqlite import migrations
 from gateway.store.sqlite.connection import connect_reader, error_name
@@ -35,7 +36,7 @@ class Readers:
         self._closed = False
         self._failures = RepeatedFailures("the store could not be read: %s", "the store can be read again")
 
-    async def run[T](self, work: Callable[[Repositories], T]) -> T:
+    async def run[T](self, work: Callable[[Stored], T]) -> T:
         """Runs `work` on a thread of the pool. Raises Unavailable when the database cannot be read."""
         loop = asyncio.get_running_loop()
         try:
@@ -44,7 +45,7 @@ class Readers:
             raise Unavailable("The store is closed.") from None
         return await pending
 
-    def run_now[T](self, work: Callable[[Repositories], T]) -> T:
+    def run_now[T](self, work: Callable[[Stored], T]) -> T:
         """Runs `work` on the calling thread."""
         with self._lock:
             if self._closed:
@@ -70,7 +71,7 @@ class Readers:
         self._files.check()
         return Repositories(connect_reader(self._path))
 
-    def _read[T](self, work: Callable[[Repositories], T]) -> T:
+    def _read[T](self, work: Callable[[Stored], T]) -> T:
         try:
             repositories: Repositories | None = getattr(self._own, "repositories", None)
             if repositories is None:
@@ -92,7 +93,7 @@ class Readers:
         return told
 
 
-def _on_snapshot[T](repositories: Repositories, work: Callable[[Repositories], T]) -> T:
+def _on_snapshot[T](repositories: Repositories, work: Callable[[Stored], T]) -> T:
     conn = repositories.db.conn
     conn.execute("BEGIN")
     try:
@@ -140,7 +141,7 @@ class ReadOnlyStore:
         except sqlite3.Error as error:
             raise Unavailable(f"The database cannot be copied: {error_name(error)}.") from None
 
-    def read[T](self, work: Callable[[Repositories], T]) -> T:
+    def read[T](self, work: Callable[[Stored], T]) -> T:
         """Runs `work` on one snapshot, on the calling thread. Raises Unavailable when the database cannot be read."""
         try:
             return _on_snapshot(self._repositories, work)

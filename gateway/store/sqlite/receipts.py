@@ -41,36 +41,27 @@ _WITH_VALUE = """
 
 
 class Receipts:
-    """The records of the receipt log, its Merkle tree, and its head.
-
-    `sequence` is unique, and so are `request_id` and `kind` together, and `level` and `number` of a subtree. What is
-    stored is returned even where it was changed from outside: verification judges it, so nothing is repaired, filtered
-    or hidden.
-    """
+    """See `interfaces`."""
 
     def __init__(self, conn: sqlite3.Connection) -> None:
         self._conn = conn
 
     def add(self, records: Sequence[NewRecord]) -> None:
-        """Adds records in one round trip. Raises ConstraintViolation when uniqueness forbids one of them."""
         if records:
             values = ", ".join([_VALUES] * len(records))
             self._conn.execute(_INSERT + values, [column for record in records for column in record])
 
     def add_nodes(self, nodes: Sequence[NodeRow]) -> None:
-        """Adds subtrees in one round trip. One that exists is replaced."""
         if nodes:
             values = ", ".join(["(?, ?, ?)"] * len(nodes))
             query = f"INSERT OR REPLACE INTO receipts_tree (level, number, hash) VALUES {values}"
             self._conn.execute(query, [column for node in nodes for column in node])
 
     def nodes(self, level: int, first: int, count: int) -> list[NodeRow]:
-        """The subtrees of a level from number `first` on, in ascending order; at most `count`."""
         query = "SELECT level, number, hash FROM receipts_tree WHERE level = ? AND number >= ? ORDER BY number LIMIT ?"
         return [NodeRow(*row) for row in self._conn.execute(query, [level, first, count])]
 
     def set_head(self, size: int, hash: str, checkpoint: str) -> None:
-        """Replaces the head."""
         self._conn.execute(
             "INSERT INTO receipts_head (id, size, head, checkpoint) VALUES (1, ?, ?, ?) ON CONFLICT (id) "
             "DO UPDATE SET size = excluded.size, head = excluded.head, checkpoint = excluded.checkpoint",
@@ -78,7 +69,6 @@ class Receipts:
         )
 
     def head(self) -> StoredHead | None:
-        """The head, or None when there is none."""
         query = "SELECT size, CAST(head AS BLOB), CAST(checkpoint AS BLOB) FROM receipts_head WHERE id = 1"
         found = self._conn.execute(query).fetchone()
         if found is None:
@@ -87,12 +77,10 @@ class Receipts:
         return StoredHead(size, *found[1:])
 
     def filed(self, request_id: str) -> dict[str, tuple[str, str]]:
-        """The owner and hash of each record of a request, by its kind."""
         query = "SELECT kind, owner, hash FROM receipts WHERE request_id = ?"
         return {kind: (owner, hash) for kind, owner, hash in self._conn.execute(query, [request_id])}
 
     def find(self, request_id: str, owner: str | None) -> StoredReceipt | None:
-        """The receipt of a request with its outcome, if it is of `owner`; of any owner for None."""
         found = self._conn.execute(
             f"SELECT {_COLUMNS} FROM receipts "
             "WHERE request_id = ?1 AND kind = 'receipt' AND (?2 IS NULL OR owner = ?2)",
@@ -101,7 +89,6 @@ class Receipts:
         return self._with_outcomes([StoredRecord(*found)])[0] if found else None
 
     def without_outcome(self, first: int, last: int) -> list[OpenReceipt]:
-        """The receipts from sequence `first` to `last` that have no outcome, in ascending order."""
         query = (
             "SELECT CAST(request_id AS BLOB), owner, CAST(body AS BLOB) FROM receipts AS receipt "
             "WHERE kind = 'receipt' AND sequence BETWEEN ? AND ? AND NOT EXISTS ("
@@ -110,20 +97,12 @@ class Receipts:
         return [OpenReceipt(*row) for row in self._conn.execute(query, [first, last])]
 
     def add_facts(self, receipts: Sequence[FactsRow], outcomes: Sequence[EndRow]) -> None:
-        """Adds what receipts are found by and counted with, and then what outcomes add to that.
-
-        It is deleted with the receipt. An outcome without a receipt adds nothing.
-        """
         if receipts:
             self._conn.executemany(_FACTS, receipts)
         if outcomes:
             self._conn.executemany(_END, outcomes)
 
     def page(self, limit: int, offset: int, sought: ReceiptFilter = ALL_RECEIPTS) -> tuple[list[StoredReceipt], int]:
-        """Receipts with their outcomes, newest first, and how many there are in all. All, if nothing is sought.
-
-        Otherwise the time depends on how many receipts there are, or on how many of those of a time or an owner.
-        """
         owner, source, where, parameters = sought.owner, "receipts", "kind = 'receipt'", list[str]()
         if sought._replace(owner=None) != ALL_RECEIPTS:
             source, (where, parameters) = "receipts_facts", select(sought)
@@ -140,20 +119,17 @@ class Receipts:
         return self._with_outcomes([StoredRecord(*row) for row in rows]), total
 
     def matching(self, sequences: Sequence[int], sought: ReceiptFilter) -> set[int]:
-        """Returns which of these receipts, some hundreds at most, are sought."""
         where, parameters = select(sought)
         marks = ", ".join("?" * len(sequences))
         query = f"SELECT sequence FROM receipts_facts WHERE sequence IN ({marks}) AND {where}"
         return {sequence for (sequence,) in self._conn.execute(query, [*sequences, *parameters])}
 
     def after(self, sequence: int | None, limit: int) -> list[StoredRecord]:
-        """The next records of both kinds in ascending order; for None from the first, whatever its number."""
         where, parameters = ("", []) if sequence is None else ("WHERE sequence > ?", [sequence])
         query = f"SELECT {_COLUMNS} FROM receipts {where} ORDER BY sequence LIMIT ?"
         return [StoredRecord(*row) for row in self._conn.execute(query, [*parameters, limit])]
 
     def of_kind(self, kind: str, limit: int) -> list[StoredRecord]:
-        """The newest records of a kind that is not of requests, newest first. Takes microseconds."""
         # The first condition lets the index be used, which has no other kinds.
         query = (
             f"SELECT {_COLUMNS} FROM receipts WHERE kind NOT IN ('receipt', 'outcome') AND kind = ? "
@@ -162,49 +138,33 @@ class Receipts:
         return [StoredRecord(*row) for row in self._conn.execute(query, [kind, limit])]
 
     def delete_up_to(self, sequence: int) -> None:
-        """Deletes the records up to a sequence and the digests of their values.
-
-        They leave the storage after `Store.erase_deleted_soon`.
-        """
         self._conn.execute("DELETE FROM receipts WHERE sequence <= ?", [sequence])
         self._conn.execute("DELETE FROM receipts_facts WHERE sequence <= ?", [sequence])
         query = f"DELETE FROM receipts_values WHERE block BETWEEN 0 AND ?1 >> {_BLOCK} AND sequence <= ?1"
         self._conn.execute(query, [sequence])
 
     def delete_leaves(self, below: int) -> None:
-        """Deletes the nodes of level 0 whose number is below this."""
         self._conn.execute("DELETE FROM receipts_tree WHERE level = 0 AND number < ?", [below])
 
     def hash_at(self, sequence: int) -> bytes | None:
-        """The hash stored with a record, or None when there is no such record."""
         query = "SELECT CAST(hash AS BLOB) FROM receipts WHERE sequence = ?"
         found = self._conn.execute(query, [sequence]).fetchone()
         return found[0] if found else None
 
     def bounds(self) -> tuple[int, int] | None:
-        """The least and the greatest sequence, or None when there are no records. Takes microseconds."""
         query = "SELECT (SELECT min(sequence) FROM receipts), (SELECT max(sequence) FROM receipts)"
         first, last = self._conn.execute(query).fetchone()
         return None if first is None else (first, last)
 
     def count(self) -> int:
-        """The number of records of both kinds."""
         return int(self._conn.execute("SELECT count(*) FROM receipts").fetchone()[0])
 
     def add_values(self, rows: Sequence[tuple[bytes, int]]) -> None:
-        """Adds keyed digests of values that requests had protected, each with the sequence of the receipt.
-
-        Sequences are positive. What exists stays.
-        """
         self._conn.executemany(
             f"INSERT OR IGNORE INTO receipts_values (block, digest, sequence) VALUES (?2 >> {_BLOCK}, ?1, ?2)", rows
         )
 
     def with_value(self, digest: bytes, limit: int, offset: int) -> tuple[list[StoredReceipt], int]:
-        """Receipts with this digest and their outcomes, newest first, and how many there are in all.
-
-        The time depends on how many there are, and on one lookup for every 64 records of the log.
-        """
         total = self._conn.execute(f"SELECT count(*) FROM ({_WITH_VALUE})", [digest]).fetchone()[0]
         rows = self._conn.execute(
             f"SELECT {_COLUMNS} FROM receipts WHERE kind = 'receipt' AND sequence IN ("
@@ -215,12 +175,10 @@ class Receipts:
         return self._with_outcomes([StoredRecord(*row) for row in rows]), total
 
     def set_value_key(self, mark: bytes) -> None:
-        """Notes what marks the key that digests are made with from now on."""
         self._conn.execute("DELETE FROM receipts_values WHERE block = ?", [_MARK])
         self._conn.execute("INSERT INTO receipts_values (block, digest, sequence) VALUES (?, ?, 0)", [_MARK, mark])
 
     def value_key(self) -> bytes | None:
-        """The last mark that was noted."""
         found = self._conn.execute("SELECT digest FROM receipts_values WHERE block = ?", [_MARK]).fetchone()
         return found[0] if found else None
 

@@ -2,7 +2,7 @@
 
 import sqlite_utils
 
-from gateway.store.sqlite.corrections import StoredRows
+from gateway.store.sqlite.corrections import Corrections
 from gateway.store.sqlite.keys import Keys
 from gateway.store.sqlite.policies import Policies
 from gateway.store.sqlite.receipts import Receipts
@@ -20,4 +20,4 @@ class Repositories:
         self.policies = Policies(db.conn)
         self.receipts = Receipts(db.conn)
         self.usage = Usage(db.conn)
-        self.corrections = StoredRows(db.conn)
+        self.corrections = Corrections(db.conn)

@@ -13,55 +13,44 @@ _FIND = f"SELECT {_COLUMNS} FROM vault_sessions WHERE session_id = ? UNION ALL S
 
 
 class Sessions:
-    """Vault sessions and their sealed rows. `session_id` is unique, and so is a row's number within its session."""
+    """See `interfaces`."""
 
     def __init__(self, conn: sqlite3.Connection) -> None:
         self._conn = conn
 
     def add(self, session: SessionRow) -> None:
-        """Raises ConstraintViolation when the id exists."""
         self._conn.execute(_INSERT, session)
 
     def find(self, session_id: str) -> SessionRow | None:
-        """The session, also after it expired, until `delete_emptied` removes it."""
         # Reads as much for an unknown session as for one of another key, so that the time tells nothing.
         found = SessionRow(*self._conn.execute(_FIND, [session_id]).fetchone())
         return found if found.session_id == session_id else None
 
     def sealed(self, session_id: str, first: int = 0) -> list[SealedRow]:
-        """The sealed rows from number `first` on, in ascending order."""
         query = "SELECT row, sealed FROM vault_rows WHERE session_id = ? {} ORDER BY row"
         # The first row may have a changed number, which must show.
         where, parameters = ("AND row >= ?", [session_id, first]) if first else ("", [session_id])
         return [SealedRow(*row) for row in self._conn.execute(query.format(where), parameters)]
 
     def append(self, session_id: str, row: SealedRow, values: int) -> None:
-        """Adds a sealed row with that many values, and counts both.
-
-        Raises ConstraintViolation when the number is taken or the session does not exist.
-        """
         self._conn.execute("INSERT INTO vault_rows (session_id, row, sealed) VALUES (?, ?, ?)", [session_id, *row])
         count = "UPDATE vault_sessions SET rows = rows + 1, held = held + ? WHERE session_id = ?"
         self._conn.execute(count, [values, session_id])
 
     def replace(self, session_id: str, expires_at: float, rows: Sequence[SealedRow]) -> None:
-        """Sets when a session expires, and replaces all its sealed rows by as many that are sealed for it."""
         self._conn.execute("UPDATE vault_sessions SET expires_at = ? WHERE session_id = ?", [expires_at, session_id])
         update = "UPDATE vault_rows SET sealed = ? WHERE session_id = ? AND row = ?"
         self._conn.executemany(update, [(row.sealed, session_id, row.row) for row in rows])
 
     def delete(self, session_id: str) -> None:
-        """Deletes a session and its sealed rows, which leave the storage after `Store.erase_deleted_soon`."""
         self._conn.execute("DELETE FROM vault_rows WHERE session_id = ?", [session_id])
         self._conn.execute("DELETE FROM vault_sessions WHERE session_id = ?", [session_id])
 
     def latest_time(self) -> float:
-        """The latest time that was noted, in Unix seconds; 0 if none was."""
         found = self._conn.execute("SELECT latest FROM vault_clock WHERE id = 1").fetchone()
         return float(found[0]) if found else 0.0
 
     def note_time(self, now: float) -> None:
-        """Notes a time. An earlier one than the latest changes nothing."""
         self._conn.execute(
             "INSERT INTO vault_clock (id, latest) VALUES (1, ?) "
             "ON CONFLICT (id) DO UPDATE SET latest = max(latest, excluded.latest)",
@@ -69,10 +58,6 @@ class Sessions:
         )
 
     def empty_expired(self, now: float, limit: int) -> int:
-        """Deletes the sealed rows of at most `limit` sessions that expired by `now`, each once.
-
-        Returns the number of sessions. What was deleted leaves the storage after `Store.erase_deleted_soon`.
-        """
         query = "SELECT session_id FROM vault_sessions WHERE purged = 0 AND expires_at <= ? LIMIT ?"
         found = self._conn.execute(query, [now, limit]).fetchall()
         self._conn.executemany("DELETE FROM vault_rows WHERE session_id = ?", found)
@@ -80,7 +65,6 @@ class Sessions:
         return len(found)
 
     def delete_emptied(self, expired_by: float, limit: int) -> int:
-        """Deletes at most `limit` emptied sessions that expired by `expired_by`. Returns how many."""
         return self._conn.execute(
             "DELETE FROM vault_sessions WHERE session_id IN "
             "(SELECT session_id FROM vault_sessions WHERE purged = 1 AND expires_at <= ? LIMIT ?)",

@@ -25,16 +25,12 @@ _COUNTS = {"entities": "types", "transformations": "actions"}
 
 
 class Usage:
-    """Meters: one amount for each day, meter and name."""
+    """See `interfaces`."""
 
     def __init__(self, conn: sqlite3.Connection) -> None:
         self._conn = conn
 
     def add(self, meters: Sequence[MeterRow]) -> None:
-        """Adds to the amounts, in one round trip. Each stops at `LARGEST_NUMBER`.
-
-        Each combination of day, meter and name occurs at most once in `meters`.
-        """
         if not meters:
             return
         values = ", ".join(["(?, ?, ?, ?)"] * len(meters))
@@ -45,22 +41,18 @@ class Usage:
         )
 
     def totals(self) -> list[tuple[str, str, int]]:
-        """Meter, name and the sum over all days, which stops at `LARGEST_NUMBER`."""
         total = f"min(cast(total(count) AS INTEGER), {LARGEST_NUMBER})"
         return self._conn.execute(f"SELECT meter, name, {total} FROM usage GROUP BY meter, name").fetchall()
 
     def days(self, limit: int) -> list[MeterRow]:
-        """The newest `limit` days, in ascending order of day, meter and name."""
         newest = "SELECT DISTINCT day FROM usage ORDER BY day DESC LIMIT ?"
         query = f"SELECT day, meter, name, count FROM usage WHERE day IN ({newest}) ORDER BY day, meter, name"
         return [MeterRow(*row) for row in self._conn.execute(query, [limit])]
 
     def names(self, meter: str) -> set[str]:
-        """The names that a meter has."""
         return {name for (name,) in self._conn.execute("SELECT DISTINCT name FROM usage WHERE meter = ?", [meter])}
 
     def totals_of(self, sought: ReceiptFilter) -> list[tuple[str, str, int]]:
-        """Meter, name and sum over the receipts that are sought, as `totals` has them of all that there ever were."""
         where, parameters = select(sought)
         rows = f"FROM receipts_facts WHERE {where}"
         parts = [f"SELECT '{meter}', {name}, count(*) {rows} GROUP BY {name}" for meter, name in _NAMES.items()]
@@ -74,7 +66,6 @@ class Usage:
         return [(meter, name, _bounded(amount)) for meter, name, amount in found if name is not None and amount]
 
     def days_of(self, sought: ReceiptFilter, limit: int) -> list[MeterRow]:
-        """The newest `limit` days of the receipts that are sought, in ascending order, with operations and tokens."""
         where, parameters = select(sought)
         rows = self._conn.execute(
             f"SELECT substr(created_at, 1, 10) AS day, count(*), {', '.join(_SUMS.values())} FROM receipts_facts "

@@ -1,5 +1,7 @@
 """Identifies who sent a call, and refuses keys that are not valid."""
 
+from hashlib import sha256
+
 import pytest
 
 from gateway.auth.api_keys import KeyRing
@@ -51,8 +53,9 @@ async def test_wrong_keys_are_refused_on_both_listeners_and_a_valid_one_is_accep
 
 
 async def test_an_expired_key_is_named_as_such(store: Store, callers: Callers, ring: KeyRing) -> None:
-    secret, _ = await ring.create("laptop", Scope.CLIENT)
-    await store.write(lambda stored: stored.db.conn.execute("UPDATE keys SET expires_at = created_at"))
+    secret, record = await ring.create("laptop", Scope.CLIENT)
+    digest, end = sha256(secret.encode()).digest(), record.created_at.isoformat()
+    await store.write(lambda stored: stored.keys.rotate(record.key_id, digest, end, end, end))
     await ring.load()
     for fields, code in ((bearer(secret), "key_expired"), ([], "unauthorized")):
         with pytest.raises(Unauthorized) as refused:

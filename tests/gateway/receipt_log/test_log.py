@@ -16,7 +16,7 @@ from gateway.receipt_log.signing_key import load_signer
 from gateway.receipts.checkpoint import verifier_key
 from gateway.receipts.drafts import OutcomeDraft
 from gateway.store import Repositories, Store
-from gateway.store.sqlite.writer import SUBMIT_LIMIT
+from gateway.store.group_commit import SUBMIT_LIMIT
 from gateway.usage import usage
 from tests.gateway.receipt_log.support import ANNA, BERT, OPERATOR, draft, raw_rows, reference_check
 from tests.gateway.receipts.verifier import check_checkpoint, check_inclusion

@@ -9,18 +9,20 @@ Raises LookupError for a package that says nothing that is understood.
 
 import re
 import sys
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
-LOCK = Path(__file__).resolve().parent.parent / "requirements" / "runtime.txt"
+REQUIREMENTS = Path(__file__).resolve().parent.parent / "requirements"
+LOCK = REQUIREMENTS / "runtime.txt"
 
 # Each of them lets the gateway be handed on together with the package as it is. The weak copyleft ones (LGPL, MPL) ask
 # for the package's own source, which PyPI has; none of these packages is changed.
 PERMISSIVE = frozenset(
     {"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "CNRI-Python", "LicenseRef-Public-Domain", "MIT"}
-    | {"MIT-0", "PSF-2.0", "Zlib"}
+    | {"LLVM-exception", "MIT-0", "PSF-2.0", "Unicode-3.0", "Zlib", "blessing", "bzip2-1.0.6"}
 )
 WEAK_COPYLEFT = frozenset({"LGPL-2.1-only", "LGPL-2.1-or-later", "LGPL-3.0-only", "LGPL-3.0-or-later", "MPL-2.0"})
 
@@ -63,6 +65,16 @@ Under a weak copyleft licence, which asks whoever hands the package on to offer 
 
 | package | version | licence (SPDX) | only where |
 |---|---|---|---|"""
+_PLAYGROUND = """\
+
+## In the playground
+
+The files that the playground runs in the browser contain the software below, unchanged. `requirements/playground.toml`
+locks them. `gateway/api/playground/licences.txt`, which the site has too, contains the licences. Pyodide is under a
+weak copyleft licence; the file says where its source is.
+
+| software | version | licence (SPDX) |
+|---|---|---|"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +89,13 @@ class Locked:
 def locked() -> list[Locked]:
     """Returns every package that the gateway needs at run time, on any system."""
     return [Locked(*found) for found in _PIN.findall(LOCK.read_text(encoding="utf-8"))]
+
+
+def in_playground() -> list[dict[str, str]]:
+    """Returns what the files of the playground contain."""
+    lock = tomllib.loads((REQUIREMENTS / "playground.toml").read_text(encoding="utf-8"))
+    parts: list[dict[str, str]] = lock["contents"]["parts"]
+    return parts
 
 
 def licence(package: Locked) -> str:
@@ -122,6 +141,8 @@ def page() -> str:
     asking = [f"`{each.name}`" for each, under in rows if ids(under) & WEAK_COPYLEFT]
     lines = [_INTRODUCTION.format(count=len(rows), asking=", ".join(asking))]
     lines += [f"| `{one.name}` | {one.version} | {under} | {_where(one.marker)} |" for one, under in rows]
+    lines.append(_PLAYGROUND)
+    lines += [f"| {one['name']} | {one.get('version', '')} | {one['licence']} |" for one in in_playground()]
     return "\n".join(lines) + "\n"
 
 

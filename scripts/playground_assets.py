@@ -1,7 +1,7 @@
 """Fetches and builds what the playground needs besides the gateway: `python -m scripts.playground_assets`.
 
-Everything is locked by digest in requirements/playground.toml: packages by what npm and pip verify, and RE2, which is
-compiled to WebAssembly here, by its result. Needs npm, pip and a Linux machine with an x86-64 processor.
+Everything is locked by digest in requirements/playground.toml: packages by what npm and pip verify, and each file that
+the site gets. RE2 is compiled to WebAssembly here. Needs npm, pip and a Linux machine with an x86-64 processor.
 """
 
 import json
@@ -53,7 +53,7 @@ def main() -> int:
                 shutil.copy(folder / file, vendor)
         fetch_wheels(lock["pip"], vendor)
         build_re2(work / "re2" / "package" / "vendor" / "re2", lock["pip"]["compiler"], work, vendor / "re2.wasm")
-        check_made(vendor, lock["made"])
+        check_files(vendor, lock["files"])
         shutil.rmtree(VENDOR, ignore_errors=True)
         shutil.copytree(vendor, VENDOR)
     return 0
@@ -102,12 +102,14 @@ def build_re2(source: Path, compiler: str, work: Path, target: Path) -> None:
     _run(str(zig), "c++", *_FLAGS, *includes, "-o", str(target), *files, cwd=work)
 
 
-def check_made(vendor: Path, made: dict[str, str]) -> None:
-    """Raises WrongDigest if a file that is built here is not as locked."""
-    for name, locked in made.items():
-        digest = sha256((vendor / name).read_bytes()).hexdigest()
-        if digest != locked:
-            raise WrongDigest(f"{name} has {digest}; {LOCK.name} has another. If that is meant, write it there.")
+def check_files(vendor: Path, locked: dict[str, str]) -> None:
+    """Raises WrongDigest unless the folder has the locked files and no other."""
+    found = {file.name: sha256(file.read_bytes()).hexdigest() for file in vendor.iterdir()}
+    for name in sorted(found.keys() | locked.keys()):
+        if found.get(name) != locked.get(name):
+            raise WrongDigest(
+                f"{name}: {found.get(name)}, in {LOCK.name} {locked.get(name)}. If meant, write it there."
+            )
 
 
 def _pip(*arguments: str) -> None:

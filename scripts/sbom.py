@@ -1,7 +1,8 @@
 """Writes requirements/sbom.cdx.json to standard output: what the gateway consists of (CycloneDX 1.6).
 
-Everything in requirements/runtime.txt with version, licence, hashes and dependencies, and the models of names. It has
-no date and no random number, so that the same lock gives the same bytes. The wheel holds it (PEP 770).
+Everything in requirements/runtime.txt with version, licence, hashes and dependencies, the models of names, and what the
+playground consists of. It has no date and no random number, so that the same lock gives the same bytes. The wheel holds
+it (PEP 770).
 """
 
 import json
@@ -16,7 +17,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from gateway import __version__
-from scripts.licences import LOCK, Locked, licence, locked
+from scripts.licences import LOCK, REQUIREMENTS, Locked, in_playground, licence, locked
 
 ROOT = Path(__file__).resolve().parent.parent
 CARD = ROOT / "gateway" / "detection" / "ner" / "model" / "card.json"
@@ -37,7 +38,7 @@ def document() -> dict[str, Any]:
         "specVersion": "1.6",
         "version": 1,
         "metadata": {"component": _component("application", "privacy-gateway", __version__, "Apache-2.0", PRODUCT)},
-        "components": [*map(_package, packages), *_models()],
+        "components": [*map(_package, packages), *_models(), _playground()],
         "dependencies": [{"ref": ref, "dependsOn": needed} for ref, needed in sorted(edges.items())],
     }
 
@@ -74,6 +75,22 @@ def _models() -> list[dict[str, Any]]:
         | {"group": card["name"], "hashes": [{"alg": "SHA-256", "content": about["sha256"]}]}
         for file, about in card["files"].items()
     ]
+
+
+def _playground() -> dict[str, Any]:
+    """Returns the site that runs in browsers, with the software in it and the digests of its files."""
+    whole = _component("application", "playground", __version__, "Apache-2.0", "playground")
+    lock = tomllib.loads((REQUIREMENTS / "playground.toml").read_text(encoding="utf-8"))
+    parts = []
+    for one in in_playground():
+        said = {"purl": one["purl"]} if "purl" in one else {}
+        said |= {"version": one["version"]} if "version" in one else {}
+        found = {"type": "library", "bom-ref": f"playground/{one['name']}", "name": one["name"]}
+        parts.append({**found, **said, "licenses": [{"expression": one["licence"]}]})
+    for name, digest in lock["files"].items():
+        hashes = [{"alg": "SHA-256", "content": digest}]
+        parts.append({"type": "file", "bom-ref": f"playground/{name}", "name": name, "hashes": hashes})
+    return {**whole, "components": parts}
 
 
 def _purl(package: Locked) -> str:

@@ -51,6 +51,18 @@ def test_it_holds_the_models_with_the_digests_of_their_files(written: Any) -> No
     assert {each["name"]: hashes(each) for each in models} == files
 
 
+def test_it_holds_the_playground_with_the_digests_of_its_files(written: Any) -> None:
+    (playground,) = [each for each in written["components"] if each["name"] == "playground"]
+    named = {each["name"]: each for each in playground["components"]}
+    lock = (ROOT / "requirements" / "playground.toml").read_text(encoding="utf-8")
+    digests = dict(re.findall(r'^"(.*)" = "(\w{64})"$', lock, re.MULTILINE))
+    assert {name: hashes(each) for name, each in named.items() if each["type"] == "file"} == {
+        name: [digest] for name, digest in digests.items()
+    }
+    assert named["Pyodide"]["licenses"] == [{"expression": "MPL-2.0"}]
+    assert named["pydantic-core"]["purl"].startswith("pkg:pypi/pydantic-core@")
+
+
 def test_every_package_is_needed_by_the_gateway_or_by_another(written: Any) -> None:
     edges = {each["ref"]: each["dependsOn"] for each in written["dependencies"]}
     product = written["metadata"]["component"]

@@ -74,6 +74,11 @@ def shown(page: webdriver.Chrome) -> int:
     return int(at(page, "work").get_attribute("data-shown") or 0)
 
 
+def run(page: webdriver.Chrome, script: str, *arguments: Any) -> Any:
+    names = "const at = (id) => document.getElementById(id), given = arguments;"
+    return page.execute_script(f"{names} {script}", *arguments)
+
+
 def change(page: webdriver.Chrome, act: Any) -> None:
     """Does something and waits until the panes show the result."""
     before = shown(page)
@@ -123,6 +128,78 @@ def test_a_policy_of_ones_own_and_words(page: webdriver.Chrome) -> None:
     assert mail not in toml
     change(page, lambda: at(page, "reset").click())
     assert mail not in at(page, "received").text
+
+
+def test_marks_follow_what_is_typed(page: webdriver.Chrome) -> None:
+    text = str(at(page, "text").get_attribute("value"))
+    marks = len(page.find_elements(By.CSS_SELECTOR, "#wrote .mark"))
+    added = "x@y.example or "
+    # At once: the marks are where their words are, before Python has read the text.
+    seen = run(
+        page,
+        """at("text").value = given[0] + at("text").value;
+        at("text").dispatchEvent(new Event("input"));
+        for (const label of at("wrote").querySelectorAll(".type")) label.remove();
+        return [at("wrote").textContent, at("wrote").querySelectorAll(".mark").length];""",
+        added,
+    )
+    assert seen == [added + text, marks]
+    wait_for(lambda: len(page.find_elements(By.CSS_SELECTOR, "#wrote .mark")) == marks + 1)
+    assert "x@y.example" not in at(page, "received").text
+    change(page, lambda: run(page, 'at("sample").dispatchEvent(new Event("change"))'))
+
+
+def test_a_word_is_chosen_and_hidden_in_the_text(page: webdriver.Chrome) -> None:
+    select = """
+        const from = at("text").value.indexOf(given[0]);
+        at("text").setSelectionRange(from + given[1], from + given[2]);
+    """
+    run(page, f'{select} at("text").dispatchEvent(new Event("click"));', "14.03.1985", 3, 3)
+    assert "DATE_OF_BIRTH" in at(page, "details").text
+    run(page, select, "appointment", 0, len("appointment"))
+    change(page, lambda: at(page, "hide").click())
+    assert "appointment" not in at(page, "received").text
+    change(page, lambda: at(page, "reset").click())
+
+
+def test_a_policy_that_one_has(page: webdriver.Chrome) -> None:
+    run(page, 'at("loader").open = true')
+    given = at(page, "given")
+    given.send_keys('id = "team"\ntitle = "Team"\nextends = "default"\n[rules.DATE_OF_BIRTH]\naction = "hunter"')
+    at(page, "load").click()
+    refused = wait_for(lambda: at(page, "refused").text)
+    assert "rules.DATE_OF_BIRTH.action" in refused
+    assert "hunter" not in refused
+    given.clear()
+    given.send_keys('id = "team"\ntitle = "Team"\nextends = "default"\n[rules.DATE_OF_BIRTH]\naction = "keep"')
+    change(page, lambda: at(page, "load").click())
+    assert at(page, "refused").text == ""
+    assert Select(at(page, "policy")).first_selected_option.text == "Team"
+    assert "14.03.1985" in at(page, "received").text
+    change(page, lambda: Select(at(page, "policy")).select_by_index(0))
+
+
+def test_requests_have_the_address_of_ones_own_gateway(page: webdriver.Chrome) -> None:
+    run(page, 'navigator.clipboard.writeText = async (text) => { at("work").dataset.copied = text; }')
+    base = at(page, "base")
+    assert base.get_attribute("value") == "http://127.0.0.1:8000/v1"
+    base.clear()
+    base.send_keys("https://gw.example/it's/v1/")
+    begins = {"curl": "'https://gw.example/it%27s/v1/chat", "python": 'base_url="h', "typescript": 'baseURL: "h'}
+    for kind, start in begins.items():
+        page.find_element(By.CSS_SELECTOR, f"[data-copy={kind}]").click()
+        assert start in wait_for(lambda: at(page, "work").get_attribute("data-copied"))
+        run(page, "delete at('work').dataset.copied")
+    for wrong in ("gw.example/v1", "javascript:alert(1)", "https://key@gw.example/v1", ""):
+        base.clear()
+        base.send_keys(wrong)
+        page.find_element(By.CSS_SELECTOR, "[data-copy=curl]").click()
+        assert at(page, "wrong-base").text.startswith("Base URL: ")
+    assert at(page, "work").get_attribute("data-copied") is None
+    base.clear()
+    base.send_keys("http://127.0.0.1:8000/v1")
+    page.find_element(By.CSS_SELECTOR, "[data-copy=curl]").click()
+    assert at(page, "wrong-base").text == ""
 
 
 def test_a_hostile_link_stays_closed(page: webdriver.Chrome) -> None:

@@ -5,11 +5,13 @@ hashes of `assets.toml`.
 """
 
 import json
+import re
 import zipfile
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from hashlib import sha384
+from importlib.metadata import distribution
 from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
@@ -29,7 +31,14 @@ _MODULES = (
     *("surfaces/demo_text.toml", "detection", "policy", "placeholders", "protection", "text", "destinations"),
     *("corrections", "http", "api/playground/browser"),
 )
-_PACKAGES = ("annotated_types", "phonenumbers", "re2", "rfc8785", "stdnum")
+# Modules, and the packages that have them.
+_PACKAGES = {
+    "annotated_types": "annotated-types",
+    "phonenumbers": "phonenumbers",
+    "re2": "google-re2",
+    "rfc8785": "rfc8785",
+    "stdnum": "python-stdnum",
+}
 # Places, carriers and short numbers, which the gateway does not read, and the models of names.
 _LEFT_OUT = (
     *("phonenumbers/geodata/", "phonenumbers/carrierdata/", "phonenumbers/tzdata/", "phonenumbers/shortdata/region_"),
@@ -54,6 +63,9 @@ _GRAPHEMES = {
 # So that the same gateway gives the same bytes.
 _TIME = (2020, 1, 1, 0, 0, 0)
 ARCHIVE = "gateway.zip"
+LICENCES = "licences.txt"
+_NAMED = re.compile(r'(?:src|href)="(\w+\.(?:js|css))"')
+_LICENCE = re.compile(r"(?:licen[cs]e|copying)[^/]*$", re.IGNORECASE)
 
 
 @cache
@@ -62,15 +74,16 @@ def site() -> Mapping[str, bytes]:
     if not VENDOR.is_dir():
         raise NotFound("This gateway has no files of the playground; in a checkout, see docs/playground.md.")
     files = {file.name: file.read_bytes() for file in sorted(VENDOR.iterdir()) if file.suffix != ".md"}
-    files |= {name: (_PAGE / name).read_bytes() for name in ("worker.js", "re2.js")}
+    page = (_PAGE / "index.html").read_text(encoding="utf-8")
+    # The browser checks those that the page names, the page all others.
+    own = {name: (_PAGE / name).read_bytes() for name in _NAMED.findall(page)}
+    files |= {file.name: file.read_bytes() for file in _PAGE.glob("*.js") if file.name not in own}
     files[ARCHIVE] = _archive()
     listed = [{"name": name, "size": len(data), "integrity": integrity(data)} for name, data in sorted(files.items())]
-    own = {name: (_PAGE / name).read_bytes() for name in ("page.js", "page.css", "samples.js")}
-    page = (_PAGE / "index.html").read_text(encoding="utf-8")
     for name, data in own.items():
         page = page.replace(f'"{name}"', f'"{name}" integrity="{integrity(data)}"')
     page = page.replace("{{ assets }}", json.dumps(listed)).replace("{{ version }}", gateway.__version__)
-    return {"index.html": page.encode(), **own, **files}
+    return {"index.html": page.encode(), **own, **files, LICENCES: _licences().encode()}
 
 
 def integrity(data: bytes) -> str:
@@ -85,6 +98,17 @@ def write_site(folder: Path) -> int:
     for name, data in files.items():
         (folder / name).write_bytes(data)
     return sum(map(len, files.values()))
+
+
+def _licences() -> str:
+    """Returns the licences of everything in the site: of the vendor folder, and of the packages in the archive."""
+    texts = [(_HERE / LICENCES).read_text(encoding="utf-8")]
+    for name in _PACKAGES.values():
+        package = distribution(name)
+        found = [file.read_text(encoding="utf-8") for file in package.files or () if _LICENCE.search(str(file))]
+        title = f"{name} {package.version}"
+        texts.append(f"{'=' * 80}\n{title}\n{'=' * 80}\n\n" + "\n\n".join(found))
+    return "\n".join(texts)
 
 
 def _archive() -> bytes:

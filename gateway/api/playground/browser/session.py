@@ -13,7 +13,7 @@ from gateway.corrections.lists import Corrections
 from gateway.destinations.rule import RestoreScope
 from gateway.detection import builtin_detector
 from gateway.detection.engines import Finder
-from gateway.errors import Forbidden, GatewayError
+from gateway.errors import Forbidden, GatewayError, Unprocessable
 from gateway.models import PrivacyMode
 from gateway.placeholders import Placeholders
 from gateway.policy.document import parse
@@ -24,9 +24,6 @@ from gateway.protection.explanation import Explained, explain
 from gateway.protection.protector import Protected, Protector
 from gateway.surfaces.demo_text import answer
 from gateway.text.fields import TextField
-
-OWN = "own"
-"""The policy that the visitor edits."""
 
 
 class Session:
@@ -42,16 +39,19 @@ class Session:
 
     def policies(self) -> list[dict[str, Any]]:
         """Returns what the page offers."""
-        return [
-            {"id": each.id, "title": each.title, "description": each.description, "version": each.version}
-            for each in self._policies.values()
-        ]
+        return [*map(_shown, self._policies.values())]
 
-    def use_own(self, toml: str) -> None:
-        """Adds the visitor's own policy, or replaces it. Raises GatewayError."""
-        document = parse({**parse_toml(toml.encode()), "id": OWN})
-        parent = self._policies[document.extends or "default"] if document.extends else None
-        self._policies[OWN] = resolve(document, version=1, builtin=False, parent=parent)
+    def load(self, toml: str) -> dict[str, Any]:
+        """Adds a policy of the visitor's, or replaces it, and returns it as `policies` does. Raises GatewayError."""
+        document = parse(parse_toml(toml.encode(), "policy"))
+        known = self._policies.get(document.id)
+        if known is not None and known.builtin:
+            raise Unprocessable("Policy refused: id: a built-in policy has it; choose another.", param="id")
+        parent = self._policies.get(document.extends or "")
+        if document.extends and (parent is None or parent is known):
+            raise Unprocessable("Policy refused: extends: this page has no such policy.", param="extends")
+        policy = self._policies[document.id] = resolve(document, version=1, builtin=False, parent=parent)
+        return _shown(policy)
 
     def protect(self, text: str, policy: str, mode: str, allow: list[str], deny: list[dict[str, str]]) -> Any:
         """Returns the text as the provider receives it, why, and an answer that a good model might give."""
@@ -129,6 +129,10 @@ def call(session: Session, method: str, arguments: str) -> str:
     except GatewayError as error:
         return json.dumps({"error": error.message})
     return json.dumps({"result": result})
+
+
+def _shown(policy: Policy) -> dict[str, Any]:
+    return {"id": policy.id, "title": policy.title, "description": policy.description, "version": policy.version}
 
 
 def _piece(text: str, finding: int = -1, kind: str = "") -> dict[str, Any]:

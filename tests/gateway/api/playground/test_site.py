@@ -2,7 +2,10 @@
 
 import json
 import re
+import tomllib
 import zipfile
+from hashlib import sha256
+from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
 
@@ -11,6 +14,8 @@ import pytest
 
 from gateway.api.playground import site
 from gateway.api.playground.site import ARCHIVE, VENDOR, integrity, write_site
+from scripts import licences
+from scripts.playground_assets import WrongDigest, check_files
 
 pytestmark = pytest.mark.skipif(not VENDOR.is_dir(), reason="python -m scripts.playground_assets has not run")
 
@@ -22,10 +27,47 @@ def test_the_page_lists_everything_by_digest(tmp_path: Path) -> None:
     (listed,) = re.findall(r'id="assets">(.*?)</script>', page)
     assets = {each["name"]: each["integrity"] for each in json.loads(listed)}
     own = dict(re.findall(r'(?:src|href)="([\w.]+)" integrity="([^"]+)"', page))
-    assert own.keys() == {"page.js", "page.css"}
-    assert files.keys() == assets.keys() | own.keys() | {"index.html", "samples.js"}
+    assert own.keys() == {"page.js", "page.css", "samples.js", "marks.js", "requests.js"}
+    assert files.keys() == assets.keys() | own.keys() | {"index.html", "licences.txt"}
     assert {name: integrity(files[name]) for name in assets | own} == assets | own
     assert not re.search(r"https?://(?!127\.0\.0\.1)", page)
+
+
+def test_every_part_has_its_licence() -> None:
+    titles = re.findall(r"^={80}\n(.*)\n={80}\n\n(?=\s*\S)", site._licences(), re.MULTILINE)
+    names = [title.partition(" (")[0] for title in titles]
+    assert {part["name"] for part in licences.in_playground()} == {*names} - {
+        *(f"{name} {version(name)}" for name in site._PACKAGES.values())
+    }
+    allowed = licences.PERMISSIVE | licences.WEAK_COPYLEFT
+    assert {id for part in licences.in_playground() for id in licences.ids(part["licence"])} <= allowed
+    assert len(titles) == len({*names})
+
+
+def test_the_vendor_folder_has_the_locked_files() -> None:
+    locked = tomllib.loads((licences.REQUIREMENTS / "playground.toml").read_text(encoding="utf-8"))
+    check_files(VENDOR, locked["files"])
+    named = {f"{name.replace('_', '-')}": digest for name, digest in locked["files"].items()}
+    for wheel in locked["pip"]["wheels"]:
+        name, _, rest = wheel.partition("==")
+        assert any(file.startswith(f"{name}-") and rest.endswith(digest) for file, digest in named.items()), wheel
+
+
+@pytest.mark.parametrize("change", ["changed", "missing", "more"])
+def test_another_file_is_noticed(change: str, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).write_bytes(name.encode())
+    locked = {name: sha256(name.encode()).hexdigest() for name in ("a", "b")}
+    check_files(tmp_path, locked)
+    match change:
+        case "changed":
+            (tmp_path / "b").write_bytes(b"c")
+        case "missing":
+            (tmp_path / "b").unlink()
+        case "more":
+            (tmp_path / "c").write_bytes(b"")
+    with pytest.raises(WrongDigest):
+        check_files(tmp_path, locked)
 
 
 def test_the_archive_has_the_same_bytes_each_time() -> None:

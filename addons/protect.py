@@ -183,11 +183,12 @@ class Protect:
             own = self._log.metrics.exposition()
             body += own if body else b""
             headers["content-length"] = str(int(headers["content-length"]) + len(own))
-        length = headers.get("content-length")
-        flow.response = http.Response.make(answered.status, body, headers)
-        if flow.request.method == "HEAD" and length is not None:
-            # The length of the answer to GET (RFC 9110 section 8.6); mitmproxy would set that of the empty body.
-            flow.response.headers["content-length"] = length
+        if body:
+            headers.setdefault("content-length", str(len(body)))
+        flow.response = http.Response.make(answered.status)
+        # As they are: mitmproxy would compress a compressed body once more, and give an answer to HEAD the length of
+        # its empty body (RFC 9110 section 8.6).
+        flow.response.headers, flow.response.raw_content = headers, body
         self._review.native(flow, state, answered)
         state.receipt, state.guard, state.path = answered.receipt, answered.guard, answered.route
         code = code_of(flow.response)

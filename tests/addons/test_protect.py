@@ -159,16 +159,22 @@ async def test_a_protected_request_gets_its_destination(bench: Bench) -> None:
     assert state.cleared
 
 
-@pytest.mark.parametrize(("method", "length"), [("GET", "4"), ("HEAD", "4")])
-async def test_the_gateways_own_answer(bench: Bench, method: str, length: str) -> None:
-    body = b"page" if method == "GET" else b""
-    bench.gateway.results["open"] = NATIVE._replace(body=body)
+@pytest.mark.parametrize(("method", "headers", "body", "length"), [
+    *[("GET", NATIVE.headers, b"page", "4"), ("HEAD", NATIVE.headers, b"", "4")],
+    ("GET", [(b"content-encoding", b"gzip"), (b"content-length", b"24")], gzip.compress(b"page", mtime=0), "24"),
+    ("GET", [], b"in parts", "8"),
+    ("GET", [(b"etag", b'"not modified"')], b"", None),
+])  # fmt: skip
+async def test_the_gateways_own_answer(
+    bench: Bench, method: str, headers: Any, body: bytes, length: str | None
+) -> None:
+    bench.gateway.results["open"] = NATIVE._replace(headers=headers, body=body)
     flow = bench.flow(KEY)
     flow.request.method = method
     await bench.after("requestheaders", "request", flow=flow)
     assert bench.halted
     assert flow.response is not None
-    assert (flow.response.content, flow.response.headers["content-length"]) == (body, length)
+    assert (flow.response.raw_content, flow.response.headers.get("content-length")) == (body, length)
     for hook in ("responseheaders", "response"):
         with pytest.raises(exceptions.AddonHalt):
             await getattr(bench.protect, hook)(flow)

@@ -175,7 +175,7 @@ class Container:
 
         Raises SettingsError, and GatewayError for policies that cannot be used.
         """
-        store = open_store(settings.make_data_dir())
+        store = open_store(settings.make_data_dir(), settings.postgresql)
         try:
             keys = KeyRing(store)
             await keys.load()
@@ -186,7 +186,9 @@ class Container:
             # The log says if they do not verify.
             with suppress(Unavailable):
                 container.corrections.check()
-            container.interrupted = Interrupted(store, container.receipts, settings.data_dir)
+            container.interrupted = Interrupted(
+                store, container.receipts, settings.data_dir, shared=settings.database is not None
+            )
         except BaseException:
             store.close()
             raise

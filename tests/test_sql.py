@@ -1,14 +1,15 @@
-"""SQL statements are only in gateway/store/sqlite/."""
+"""SQL statements are only in the backends of gateway/store/."""
 
 import ast
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT
 
-BACKEND = ROOT / "gateway" / "store" / "sqlite"
+BACKENDS = [ROOT / "gateway" / "store" / name for name in ("sqlite", "postgres")]
 # These search text that people send, which may be SQL, and show examples of it.
 RECOGNIZERS = ROOT / "gateway" / "detection" / "recognizers"
 PRODUCT = [
@@ -62,9 +63,10 @@ def test_a_statement_is_seen(statement: str) -> None:
     assert list(statements(f'"""SELECT a FROM b in a docstring."""\nx = run({statement})\n'))
 
 
+@pytest.mark.parametrize("backend", BACKENDS, ids=[backend.name for backend in BACKENDS])
 @pytest.mark.parametrize("name", ["keys", "sessions", "policies", "receipts", "usage"])
-def test_the_backend_is_where_they_are(name: str) -> None:
-    assert list(statements((BACKEND / f"{name}.py").read_text(encoding="utf-8")))
+def test_the_backends_are_where_they_are(backend: Path, name: str) -> None:
+    assert list(statements((backend / f"{name}.py").read_text(encoding="utf-8")))
 
 
 @pytest.mark.slow
@@ -72,7 +74,7 @@ def test_no_statement_is_elsewhere() -> None:
     found = [
         str(file.relative_to(ROOT))
         for file in PRODUCT
-        if not any(map(file.is_relative_to, (BACKEND, RECOGNIZERS)))
+        if not any(map(file.is_relative_to, (*BACKENDS, RECOGNIZERS)))
         and list(statements(file.read_text(encoding="utf-8")))
     ]
     assert found == []

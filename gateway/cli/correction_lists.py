@@ -84,7 +84,7 @@ async def _with_lists(settings: Settings, options: argparse.Namespace, action: L
 
 @contextmanager
 def _opened(settings: Settings) -> Iterator[tuple[Store, StoredCorrections]]:
-    with closing(open_kept_store(settings.data_dir)) as store:
+    with closing(open_kept_store(settings)) as store:
         yield store, StoredCorrections(store, installation_key(settings))
 
 
@@ -176,7 +176,7 @@ def stored_corrections(settings: Settings, owner: str) -> Corrections | None:
     Raises NotFound for an unknown key, and Unavailable for lists that do not verify.
     """
     has_key = settings.installation_key is not None or (settings.data_dir / INSTALLATION_KEY).exists()
-    if not (has_key and store_exists(settings.data_dir)):
+    if not (has_key and store_exists(settings.data_dir, settings.postgresql)):
         return None
     with _opened(settings) as (store, lists):
         asyncio.run(_check_owner(store, owner))
@@ -186,14 +186,14 @@ def stored_corrections(settings: Settings, owner: str) -> Corrections | None:
 
 async def forget_corrections(settings: Settings, key_id: str) -> None:
     """Deletes the lists of a key that is revoked, if it has any that verify. Without the key they have no effect."""
-    with closing(open_kept_store(settings.data_dir)) as store, suppress(Unavailable):
+    with closing(open_kept_store(settings)) as store, suppress(Unavailable):
         if any(row.owner == key_id for row in await store.read(lambda stored: stored.corrections.all())):
             await StoredCorrections(store, installation_key(settings)).forget(key_id)
 
 
 def rotate_with_corrections(settings: Settings) -> None:
     """Replaces the installation key. The lists stay: their own key is wrapped under the new one."""
-    if not (store_exists(settings.data_dir) and (settings.data_dir / INSTALLATION_KEY).exists()):
+    if not (store_exists(settings.data_dir, settings.postgresql) and (settings.data_dir / INSTALLATION_KEY).exists()):
         rotate_installation_key(settings)
         return
     with _opened(settings) as (_, lists):

@@ -221,10 +221,10 @@ def check_store(settings: Settings) -> Checked:
             probe.flush()
             os.fsync(probe.fileno())
         check_private(folder)
-        check_not_lost(folder)
-        if not store_exists(folder):
+        check_not_lost(settings)
+        if not store_exists(folder, settings.postgresql):
             return Checked("store", f"{folder} can be written to; the first start creates the database")
-        with open_read_only(folder) as store:
+        with open_read_only(folder, settings.postgresql) as store:
             receipts = store.read(lambda stored: stored.receipts.count())
             fault = _fault_of_log(store, settings)
     except OSError as error:
@@ -252,11 +252,11 @@ def check_corrections(settings: Settings) -> Iterator[Checked]:
     """Yields whether the allow and deny lists verify. `check_store` says why a database cannot be read."""
     name, folder = "allow and deny lists", settings.data_dir
     try:
-        if not store_exists(folder):
+        if not store_exists(folder, settings.postgresql):
             return
         has_key = settings.installation_key is not None or (folder / INSTALLATION_KEY).exists()
         key = installation_key(settings) if has_key else b""
-        with open_read_only(folder) as store:
+        with open_read_only(folder, settings.postgresql) as store:
             entries = store.read(lambda stored: count_entries(stored, key))
     except SettingsError as error:
         yield Checked(name, "; ".join(error.problems), "restore the data folder from a backup")
@@ -304,5 +304,8 @@ def _known_times(settings: Settings) -> Iterator[datetime]:
         with suppress(OSError):
             yield datetime.fromtimestamp(file.stat().st_mtime, UTC)
     # Keys and sessions follow this one. `check_store` says why the database cannot be read.
-    with suppress(OSError, ValueError, GatewayError, SettingsError), open_read_only(settings.data_dir) as store:
+    with (
+        suppress(OSError, ValueError, GatewayError, SettingsError),
+        open_read_only(settings.data_dir, settings.postgresql) as store,
+    ):
         yield datetime.fromtimestamp(store.read(lambda stored: stored.sessions.latest_time()), UTC)

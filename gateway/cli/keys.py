@@ -93,7 +93,7 @@ def add_commands(line: CommandLine) -> None:
 
 async def _with_keys(settings: Settings, action: KeyAction, options: argparse.Namespace) -> int:
     # The first key may be made before the first start.
-    with closing(open_new_store(settings) if action is _create else open_kept_store(settings.data_dir)) as store:
+    with closing(open_new_store(settings) if action is _create else open_kept_store(settings)) as store:
         keys = KeyRing(store)
         await keys.load()
         await action(keys, options, settings)

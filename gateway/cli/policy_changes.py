@@ -48,7 +48,7 @@ def retire_policy(settings: Settings, options: argparse.Namespace) -> int:
         needed_by = await users_of(options.policy_id, keys, settings.default_policy)
         return await registry.retire(options.policy_id, needed_by=needed_by)
 
-    with closing(open_kept_store(settings.data_dir)) as store, argument():
+    with closing(open_kept_store(settings)) as store, argument():
         registry = PolicyRegistry(settings.policies_dir, StoredPolicies(store))
         policy = asyncio.run(retired(registry, KeyRing(store)))
     text = f"{policy.id}@{policy.version} is retired, with all earlier versions. Receipts still lead to them."

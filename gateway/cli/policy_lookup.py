@@ -20,10 +20,10 @@ _PATH = re.compile(r"[./\\]")
 @contextmanager
 def open_registry(settings: Settings) -> Iterator[PolicyRegistry]:
     """Built-in policies, and the custom ones if there is a database already; none is made for a look."""
-    if not store_exists(settings.data_dir):
+    if not store_exists(settings.data_dir, settings.postgresql):
         yield PolicyRegistry(settings.policies_dir)
         return
-    with closing(open_existing_store(settings.data_dir)) as store:
+    with closing(open_existing_store(settings.data_dir, settings.postgresql)) as store:
         yield PolicyRegistry(settings.policies_dir, StoredPolicies(store))
 
 

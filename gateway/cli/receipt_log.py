@@ -19,7 +19,7 @@ from gateway.store import ReadOnlyStore, Store
 def open_log(settings: Settings) -> Iterator[tuple[Store, ReceiptLog, Signer]]:
     """Opens the log and checks it. Raises SettingsError, or Unavailable for a broken log."""
     check_account(settings.data_dir)
-    with closing(open_kept_store(settings.data_dir)) as store:
+    with closing(open_kept_store(settings)) as store:
         signer = signer_of(store, settings.data_dir, settings.signing_key)
         log = ReceiptLog(store, signer, settings.data_dir)
         log.check()

@@ -34,9 +34,9 @@ def past_day(text: str) -> date:
 
 def prune_receipts(settings: Settings, options: argparse.Namespace) -> int:
     """Deletes old records. A gateway may be running. Returns 0. Raises SettingsError, Unavailable for a broken log."""
-    check_not_lost(settings.data_dir)
+    check_not_lost(settings)
     # Creates nothing where there is no log.
-    with open_read_only(settings.data_dir) as existing:
+    with open_read_only(settings.data_dir, settings.postgresql) as existing:
         bounds = existing.read(lambda stored: stored.receipts.bounds())
     size = pruned = bounds[0] - 1 if bounds else 0
     with open_log(settings) as (store, log, _):

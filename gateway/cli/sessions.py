@@ -23,7 +23,7 @@ def add_commands(line: CommandLine) -> None:
 
 
 def _revoke(settings: Settings, options: argparse.Namespace) -> int:
-    with closing(open_kept_store(settings.data_dir)) as store:
+    with closing(open_kept_store(settings)) as store:
         asyncio.run(Vault(store).delete(options.session_id))
     revoked = {"session_id": options.session_id, "revoked": True}
     return report(options, revoked, "The session and its values are deleted.")

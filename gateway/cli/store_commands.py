@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Callable
-from pathlib import Path
 
 from gateway.cli.console import CommandLine, unreadable
 from gateway.config.private_files import check_account
@@ -26,8 +25,8 @@ def finish_reader(
 
     def run(settings: Settings, options: argparse.Namespace) -> int:
         try:
-            check_not_lost(settings.data_dir)
-            with open_read_only(settings.data_dir) as look:
+            check_not_lost(settings)
+            with open_read_only(settings.data_dir, settings.postgresql) as look:
                 return action(look, settings, options)
         except OSError as error:
             unreadable(error, as_json=getattr(options, "json", False))
@@ -36,10 +35,10 @@ def finish_reader(
     line.finish(parser, run, json=json)
 
 
-def open_kept_store(folder: Path) -> Store:
-    """Opens the store in `folder` for a command that changes it. Raises StoreError, and as `check_not_lost` does."""
-    check_not_lost(folder)
-    return open_existing_store(folder)
+def open_kept_store(settings: Settings) -> Store:
+    """Opens the store for a command that changes it. Raises StoreError, and as `check_not_lost` does."""
+    check_not_lost(settings)
+    return open_existing_store(settings.data_dir, settings.postgresql)
 
 
 def open_new_store(settings: Settings) -> Store:
@@ -47,16 +46,19 @@ def open_new_store(settings: Settings) -> Store:
 
     Raises SettingsError, StoreError, and as `check_not_lost` does.
     """
-    is_first = not store_exists(settings.data_dir)
+    is_first = not store_exists(settings.data_dir, settings.postgresql)
     if is_first:
         check_account(settings.data_dir)
     folder = settings.make_data_dir()
-    check_not_lost(folder)
-    return open_store(folder) if is_first else open_existing_store(folder)
+    check_not_lost(settings)
+    open_it = open_store if is_first else open_existing_store
+    return open_it(folder, settings.postgresql)
 
 
-def check_not_lost(folder: Path) -> None:
+def check_not_lost(settings: Settings) -> None:
     """Raises Unavailable (`receipt_log_broken`) if a checkpoint remembers receipts and the database is missing."""
-    remembered = read_checkpoint(folder) if folder.is_dir() and not store_exists(folder) else None
+    folder = settings.data_dir
+    is_lost = folder.is_dir() and not store_exists(folder, settings.postgresql)
+    remembered = read_checkpoint(folder) if is_lost else None
     if remembered is not None and remembered.size:
         raise Unavailable(_LOST, code="receipt_log_broken")

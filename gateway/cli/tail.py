@@ -20,7 +20,7 @@ from gateway.errors import Unavailable
 from gateway.http.strict_json import dump
 from gateway.receipts.drafts import EXCHANGES
 from gateway.receipts.records import Receipt, decoded
-from gateway.store import Repositories, StoreError, open_read_only
+from gateway.store import Database, Repositories, StoreError, open_read_only
 from gateway.store.rows import ALL_RECEIPTS, ReceiptFilter, StoredReceipt
 
 _SECONDS = 0.5
@@ -57,11 +57,11 @@ def add_commands(line: CommandLine) -> None:
 
 def show_requests(settings: Settings, options: argparse.Namespace) -> int:
     """Prints a line for each request that begins or ends, until it is interrupted."""
-    check_not_lost(settings.data_dir)
-    with open_read_only(settings.data_dir) as store:
+    check_not_lost(settings)
+    with open_read_only(settings.data_dir, settings.postgresql) as store:
         sought = read_filter(store, settings, options).sought()
     follower, widths = (
-        Follower(settings.data_dir, sought, options.lines),
+        Follower(settings.data_dir, sought, options.lines, settings.postgresql),
         _widths(shutil.get_terminal_size((0, 0)).columns),
     )
     if not options.json:
@@ -76,9 +76,9 @@ def show_requests(settings: Settings, options: argparse.Namespace) -> int:
 class Follower:
     """Reads which of the requests that are sought began or ended since the last look."""
 
-    def __init__(self, folder: Path, sought: ReceiptFilter, lines: int) -> None:
+    def __init__(self, folder: Path, sought: ReceiptFilter, lines: int, database: Database | None = None) -> None:
         """The first look returns the last `lines` of those that there are."""
-        self._folder = folder
+        self._place = folder, database
         self._sought = sought
         self._lines = lines
         self._last: int | None = None
@@ -90,7 +90,7 @@ class Follower:
         Raises StoreError or Unavailable if the database could not be read for a while, or at the first look.
         """
         try:
-            with open_read_only(self._folder) as store:
+            with open_read_only(*self._place) as store:
                 found = store.read(self._read)
         except (StoreError, Unavailable):
             self._failures += 1

@@ -17,6 +17,7 @@ from pydantic import (
 from pydantic_settings import NoDecode
 
 from gateway.config.ages import parse_age
+from gateway.config.database_url import check_database
 from gateway.config.host_patterns import check_host_name, check_host_pattern
 from gateway.config.listener_addresses import ListenerName, Risk
 from gateway.config.outbound_proxy import check_credentials, check_no_proxy, check_proxy
@@ -82,6 +83,7 @@ HostPattern = Annotated[str, AfterValidator(check_host_pattern)]
 HostPatterns = Annotated[tuple[HostPattern, ...], NoDecode, BeforeValidator(_comma_separated)]
 Destination = Annotated[str, AfterValidator(check_destination)]
 Destinations = Annotated[tuple[Destination, ...], NoDecode, BeforeValidator(_comma_separated)]
+DatabaseUrl = Annotated[str, AfterValidator(check_database)]
 Proxy = Annotated[str, AfterValidator(check_proxy)]
 NoProxyEntry = Annotated[str, AfterValidator(check_no_proxy)]
 NoProxy = Annotated[tuple[NoProxyEntry, ...], NoDecode, BeforeValidator(_comma_separated)]

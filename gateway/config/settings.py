@@ -8,7 +8,9 @@ from typing import Literal, Self
 from pydantic import ByteSize, DirectoryPath, Field, FilePath, SecretStr, model_validator
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
+from gateway.config.database_url import Database
 from gateway.config.field_types import (
+    DatabaseUrl,
     Destinations,
     HeaderNames,
     HeaderSecret,
@@ -109,6 +111,10 @@ class Settings(BaseSettings):
     data_dir: Path = default_folder("data")
     """Folder of the database and the installation's key, readable by its owner only. A gateway installed as a package
     keeps `data` and `certs` in the user's data folder."""
+    database: DatabaseUrl | None = None
+    """PostgreSQL database of [several machines](operating.md#several-machines): `postgresql://user@host/name`."""
+    database_password: Secret | None = None
+    """Password for `database`. If unset, libpq looks for one in its own files, such as `~/.pgpass`."""
     certs_dir: Path = default_folder("certs")
     """Folder of the proxy's certificate authority."""
     policies_dir: Path = BUILTIN_POLICIES
@@ -302,6 +308,11 @@ class Settings(BaseSettings):
     def operations(self) -> bool:
         """Whether there is a listener for operations."""
         return self.operations_port is not None
+
+    @property
+    def postgresql(self) -> Database | None:
+        """Returns the database on a server, if there is one."""
+        return Database(self.database, self.database_password) if self.database is not None else None
 
     @property
     def all_upstreams(self) -> dict[str, UpstreamSettings]:

@@ -16,7 +16,7 @@ from gateway.config.secret_references import is_reference
 PREFIX = "SVC_"
 # Settings files are copied, mailed and committed, so they must not contain these.
 ENVIRONMENT_ONLY = frozenset(
-    {"api_key", "upstream_key", "upstream_proxy_credentials", "installation_key", "signing_key"}
+    {"api_key", "database_password", "upstream_key", "upstream_proxy_credentials", "installation_key", "signing_key"}
 )
 
 

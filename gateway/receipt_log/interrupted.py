@@ -6,9 +6,11 @@ Each process that appends to the log holds a shared lock on this file. One that 
 alone, so no exchange in the log is under way. All exchanges among the first `closed` records have an outcome.
 """
 
+import asyncio
 import logging
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import orjson
@@ -28,6 +30,7 @@ FILE = "gateway.lock"
 OUTCOME = "interrupted"
 
 _CHUNK = 10_000
+_LOOK_SECONDS = 15.0
 
 _log = logging.getLogger(__name__)
 
@@ -68,19 +71,32 @@ class RunLock:
 class Interrupted:
     """The exchanges that were under way when the last process was killed. Nothing to do where others still run."""
 
-    def __init__(self, store: Store, log: ReceiptLog, folder: Path) -> None:
-        """Takes the lock, and notes where the log ends before this process appends to it. Raises OSError."""
+    def __init__(self, store: Store, log: ReceiptLog, folder: Path, *, shared: bool = False) -> None:
+        """Takes the lock, and notes where the log ends before this process appends to it. Raises OSError.
+
+        In a log that is `shared` with other machines, their store says which instances ended.
+        """
+        self._shared = shared
         self._store = store
         self._log = log
         self._lock = RunLock(folder)
         head = store.read_now(lambda stored: stored.receipts.head())
-        self._size = head.size if head is not None and self._lock.alone else 0
+        self._size = head.size if head is not None and self._lock.alone and not shared else 0
         if not self._lock.alone:
             _log.info("another process appends to the receipt log in data_dir, too")
         self._lock.share()
 
     async def close_all(self) -> None:
-        """Records the outcome of each, in the background of a start. The next start does what this one could not."""
+        """Records the outcome of each, in the background of a start. The next start does what this one could not.
+
+        In a shared log, does so whenever another instance ends, and runs until it is cancelled.
+        """
+        while self._shared:
+            try:
+                await self._close_ended()
+            except Unavailable as error:
+                _log.warning("interrupted requests of other instances are not closed: %s", error.code)
+            await asyncio.sleep(_LOOK_SECONDS)
         if not self._size:
             return
         closed = self._lock.closed
@@ -97,9 +113,20 @@ class Interrupted:
     def release(self) -> None:
         self._lock.close()
 
-    async def _close_some(self, first: int, last: int) -> None:
+    async def _close_ended(self) -> None:
+        ended = await self._store.read(lambda stored: stored.receipts.ended_instances())
+        if not ended:
+            return
+        self._log.check()
+        head = await self._store.read(lambda stored: stored.receipts.head())
+        size = head.size if head is not None else 0
+        for start in range(min(ended.values()), size + 1, _CHUNK):
+            await self._close_some(start, min(start + _CHUNK - 1, size), [*ended])
+        await self._store.write(lambda stored: stored.receipts.forget_instances([*ended]))
+
+    async def _close_some(self, first: int, last: int, instances: Sequence[str] = ()) -> None:
         async def find() -> list[OpenReceipt]:
-            return await self._store.read(lambda stored: open_exchanges(stored.receipts, first, last))
+            return await self._store.read(lambda stored: open_exchanges(stored.receipts, first, last, instances))
 
         if not (found := await find()):
             return

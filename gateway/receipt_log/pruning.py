@@ -48,9 +48,12 @@ def find_boundary(receipts: Receipts, before: date, signer: Signer, limit: int |
     return size
 
 
-def open_exchanges(receipts: Receipts, first: int, last: int) -> list[OpenReceipt]:
-    """Returns the receipts of exchanges from sequence `first` to `last` that have no outcome, in ascending order."""
-    found = receipts.without_outcome(first, last)
+def open_exchanges(receipts: Receipts, first: int, last: int, instances: Sequence[str] = ()) -> list[OpenReceipt]:
+    """Returns the receipts of exchanges from sequence `first` to `last` that have no outcome, in ascending order.
+
+    If `instances` are named, only theirs.
+    """
+    found = receipts.without_outcome(first, last, instances)
     return [row for row in found if (parse(row.body) or {}).get("operation") in EXCHANGES]
 
 

@@ -4,7 +4,7 @@ from gateway.config.settings import SettingsError
 
 
 class StoreError(SettingsError):
-    """The database in `data_dir` cannot be used. The message says why and what to do."""
+    """The database cannot be used. The message says why and what to do."""
 
 
 def missing(name: str) -> StoreError:

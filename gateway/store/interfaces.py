@@ -199,8 +199,16 @@ class Receipts(Protocol):
     def find(self, request_id: str, owner: str | None) -> StoredReceipt | None:
         """The receipt of a request with its outcome, if it is of `owner`; of any owner for None."""
 
-    def without_outcome(self, first: int, last: int) -> list[OpenReceipt]:
-        """The receipts from sequence `first` to `last` that have no outcome, in ascending order."""
+    def without_outcome(self, first: int, last: int, instances: Sequence[str] = ()) -> list[OpenReceipt]:
+        """The receipts from sequence `first` to `last` without an outcome, in ascending order.
+
+        If `instances` are named, only theirs; a backend for one machine does not tell them apart.
+        """
+
+    def ended_instances(self) -> dict[str, int]:
+        """The instances that wrote records and ended, or are silent, each with the sequence of the first record."""
+
+    def forget_instances(self, instances: Sequence[str]) -> None: ...
 
     def add_facts(self, receipts: Sequence[FactsRow], outcomes: Sequence[EndRow]) -> None:
         """Adds what receipts are found by and counted with, and then what outcomes add to that.

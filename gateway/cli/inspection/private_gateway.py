@@ -151,6 +151,7 @@ def _changes(settings: Settings, folder: Path, policy: str | None) -> dict[str, 
     """Returns the settings that differ from those of the installation."""
     off: dict[str, Any] = {"web": False, "operations_port": None, "modes": (), "proxy_key": False, "accept_risks": ()}
     off |= {"tls_certificate": None, "tls_key": None, "receipts_keep": None, "api_key": None, "signing_key": None}
+    off |= {"database": None, "database_password": None}
     ports = {"gateway_port": 0, "proxy_port": 0, "proxy": True, "host": "127.0.0.1", "proxy_host": "127.0.0.1"}
     files = {"data_dir": folder, "log_file": folder / "gateway.log", "shutdown_seconds": _CALLS_SECONDS}
     return {**off, **ports, **files, "default_policy": policy or settings.default_policy}
@@ -165,10 +166,10 @@ def _installed(settings: Settings, folder: Path) -> tuple[Copy, list[str]]:
         with suppress(OSError):
             (folder / KEY_FILE).symlink_to(key)
             has_key = True
-    if not store_exists(settings.data_dir):
+    if not store_exists(settings.data_dir, settings.postgresql):
         return lambda _: None, []
     try:
-        with open_read_only(settings.data_dir) as store:
+        with open_read_only(settings.data_dir, settings.postgresql) as store:
             return store.read(lambda stored: _copy_of(stored, with_corrections=has_key)), []
     except (StoreError, Unavailable):
         lost = "its custom policies, and the values that were allowed and denied, do not apply"

@@ -88,13 +88,19 @@ class Receipts:
         ).fetchone()
         return self._with_outcomes([StoredRecord(*found)])[0] if found else None
 
-    def without_outcome(self, first: int, last: int) -> list[OpenReceipt]:
+    def without_outcome(self, first: int, last: int, instances: Sequence[str] = ()) -> list[OpenReceipt]:
         query = (
             "SELECT CAST(request_id AS BLOB), owner, CAST(body AS BLOB) FROM receipts AS receipt "
             "WHERE kind = 'receipt' AND sequence BETWEEN ? AND ? AND NOT EXISTS ("
             "SELECT 1 FROM receipts WHERE request_id = receipt.request_id AND kind = 'outcome') ORDER BY sequence"
         )
         return [OpenReceipt(*row) for row in self._conn.execute(query, [first, last])]
+
+    def ended_instances(self) -> dict[str, int]:
+        return {}
+
+    def forget_instances(self, instances: Sequence[str]) -> None:
+        pass
 
     def add_facts(self, receipts: Sequence[FactsRow], outcomes: Sequence[EndRow]) -> None:
         if receipts:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from gateway.store import ReadOnlyStore, Store, open_read_only, open_store
+from tests import postgres
 
 
 class Backend(NamedTuple):
@@ -17,7 +18,13 @@ class Backend(NamedTuple):
     open_read_only: Callable[[Path], AbstractContextManager[ReadOnlyStore]]
 
 
-BACKENDS = {"sqlite": Backend(open_store, open_read_only)}
+BACKENDS = {
+    "sqlite": Backend(open_store, open_read_only),
+    "postgres": Backend(
+        lambda folder: open_store(folder, postgres.made(folder)),
+        lambda folder: open_read_only(folder, postgres.shared().database(folder)),
+    ),
+}
 
 
 @pytest.fixture(params=BACKENDS)

@@ -15,9 +15,11 @@ def methods(of: type) -> dict[str, inspect.Signature]:
     return {name: inspect.signature(method) for name, method in functions if not name.startswith("_")}
 
 
-@pytest.mark.parametrize("backend", ["sqlite"])
+@pytest.mark.parametrize("backend", ["sqlite", "postgres"])
 @pytest.mark.parametrize("repository", REPOSITORIES)
 def test_a_repository_has_the_methods_of_its_interface(backend: str, repository: str) -> None:
+    if backend == "postgres":
+        pytest.importorskip("psycopg")
     name = repository.capitalize()
     found = getattr(import_module(f"gateway.store.{backend}.{repository}"), name)
     assert methods(found) == methods(getattr(interfaces, name))

@@ -7,7 +7,7 @@ import pytest
 
 from gateway.errors import Unavailable
 from gateway.store import ConstraintViolation, Repositories, Store, StoreError
-from gateway.store.rows import NewRecord
+from gateway.store.rows import FactsRow, NewRecord, ReceiptFilter
 from tests.gateway.store.conftest import Backend
 from tests.gateway.store.support import Gate, add, names
 
@@ -188,6 +188,18 @@ async def test_collected_rows_are_written_before_the_commit(store: Store) -> Non
     store.before_commit(write_collected)
     await asyncio.gather(*(store.write(lambda _, n=n: collected.append(n), collects=True) for n in ("a", "b", "c")))
     assert await store.read(names) == ["a", "b", "c"]
+
+
+async def test_text_with_a_nul_fails_no_batch_and_is_looked_for(store: Store) -> None:
+    facts = FactsRow(1, "key_1", "2026-01-01", "chat", "a", None, "m\0", None, "direct", "low", "{}", "{}", 5)
+    await store.write(lambda stored: stored.receipts.add_facts([facts], []))
+    for sought, found in (("m\0", {1}), ("m", set())):
+        rows = ReceiptFilter(models=(sought,))
+        assert await store.read(lambda stored, rows=rows: stored.receipts.matching([1], rows)) == found
+    assert await store.read(lambda stored: (stored.sessions.find("\0"), stored.receipts.find("\0", None))) == (
+        None,
+        None,
+    )
 
 
 async def test_reading_cannot_write(store: Store) -> None:

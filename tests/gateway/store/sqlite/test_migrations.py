@@ -107,15 +107,6 @@ def test_steps_run_once_and_in_order_or_none_of_them(tmp_path: Path) -> None:
     db.close()
 
 
-def test_steps_are_read_in_the_order_of_their_numbers_which_are_unique(tmp_path: Path) -> None:
-    for name in ("0002_a", "0001_b"):
-        (tmp_path / f"{name}.sql").write_text(f"-- {name}", encoding="utf-8")
-    assert list(migrations.read_steps(tmp_path).items()) == [("0001_b", "-- 0001_b"), ("0002_a", "-- 0002_a")]
-    (tmp_path / "0001_other.sql").touch()
-    with pytest.raises(ValueError, match="two migrations"):
-        migrations.read_steps(tmp_path)
-
-
 @pytest.mark.slow
 def test_several_processes_may_start_at_once(tmp_path: Path) -> None:
     path = tmp_path / "gateway.db"

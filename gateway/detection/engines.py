@@ -67,10 +67,14 @@ class Engine(Finder, Protocol):
 
 
 class Engines:
-    """Runs the recognizers and any further engines as one finder."""
+    """Runs the recognizers and any further engines as one finder.
 
-    def __init__(self, patterns: Finder, others: Sequence[Engine] = ()) -> None:
+    Texts of `long` characters and more are searched for patterns in a thread of their own.
+    """
+
+    def __init__(self, patterns: Finder, others: Sequence[Engine] = (), *, long: int = _LONG) -> None:
         self._patterns = patterns
+        self._long = long
         self._others = tuple(others)
         self._threads = ThreadPoolExecutor(_MOST_THREADS, DETECTION_THREADS)
         merged = {name: kind for other in others for name, kind in other.types.items()} | dict(patterns.types)
@@ -89,7 +93,7 @@ class Engines:
 
     def detect_all(self, texts: Sequence[str], recall: Recall | None = None) -> Sequence[tuple[Entity, ...]]:
         """Returns the candidates in each text."""
-        if self._others and sum(map(len, texts)) >= _LONG:
+        if self._others and sum(map(len, texts)) >= self._long:
             # Meanwhile, since the others wait for another process or a service most of the time.
             patterns = self._threads.submit(self._patterns.detect_all, texts).result
         else:

@@ -39,10 +39,10 @@ _PACKAGES = {
     "rfc8785": "rfc8785",
     "stdnum": "python-stdnum",
 }
-# Places, carriers and short numbers, which the gateway does not read, and the models of names.
+# Places, carriers and short numbers, which the gateway does not read, and the larger model of names.
 _LEFT_OUT = (
     *("phonenumbers/geodata/", "phonenumbers/carrierdata/", "phonenumbers/tzdata/", "phonenumbers/shortdata/region_"),
-    "detection/ner/model/",
+    *("ner/model/card.json", "ner/model/characters.json", "ner/model/tokenizer.json"),
 )
 _SUFFIXES = frozenset({".py", ".toml", ".json", ".txt", ".dat"})
 # Modules of the browser in place of others.
@@ -78,6 +78,7 @@ def site() -> Mapping[str, bytes]:
     # The browser checks those that the page names, the page all others.
     own = {name: (_PAGE / name).read_bytes() for name in _NAMED.findall(page)}
     files |= {file.name: file.read_bytes() for file in _PAGE.glob("*.js") if file.name not in own}
+    files["student.onnx"] = (_GATEWAY / "detection" / "ner" / "model" / "student.onnx").read_bytes()
     files[ARCHIVE] = _archive()
     listed = [{"name": name, "size": len(data), "integrity": integrity(data)} for name, data in sorted(files.items())]
     for name, data in own.items():

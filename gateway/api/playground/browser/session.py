@@ -29,9 +29,13 @@ from gateway.text.fields import TextField
 class Session:
     """Protects the text of the page and restores answers to it. Its keys are new in every page."""
 
-    def __init__(self, policies: Sequence[dict[str, Any]], finder: Finder | None = None) -> None:
+    def __init__(
+        self, policies: Sequence[dict[str, Any]], finder: Finder | None = None, names: Finder | None = None
+    ) -> None:
+        finder = finder or builtin_detector()
         self._policies: dict[str, Policy] = {policy.id: policy for policy in map(load, policies)}
-        self._protector = Protector(finder or builtin_detector(), hash_key=token_bytes(32))
+        self._by_patterns = Protector(finder, hash_key=token_bytes(32))
+        self._with_names = Protector(names or finder, hash_key=token_bytes(32))
         self._key = token_bytes(32)
         self._placeholders = Placeholders(self._key)
         self._rules = RestoreScope("source")
@@ -53,19 +57,25 @@ class Session:
         policy = self._policies[document.id] = resolve(document, version=1, builtin=False, parent=parent)
         return _shown(policy)
 
-    def protect(self, text: str, policy: str, mode: str, allow: list[str], deny: list[dict[str, str]]) -> Any:
-        """Returns the text as the provider receives it, why, and an answer that a good model might give."""
+    def protect(
+        self, text: str, policy: str, mode: str, allow: list[str], deny: list[dict[str, str]], names: bool = True
+    ) -> Any:
+        """Returns the text as the provider receives it, why, and an answer that a good model might give.
+
+        With `names`, the session's model looks for names, too.
+        """
+        protector = self._with_names if names else self._by_patterns
         rules, privacy = self._policies[policy], PrivacyMode(mode)
         given = read_given(allow or None, deny or None)
         corrections = Corrections(given) if given else None
-        explained = explain(self._protector, text, rules, privacy, corrections=corrections)
+        explained = explain(protector, text, rules, privacy, corrections=corrections)
         self._placeholders = Placeholders(self._key)
         holder = {"text": text}
         field = TextField(holder, "text", text)
         findings = [self._finding(number, one, text) for number, one in enumerate(explained.findings)]
         said = {"findings": findings, "source": [*_pieces(text, explained.findings)], "policy": rules.id, "mode": mode}
         try:
-            done = self._protector.protect([[field]], rules, privacy, self._placeholders, corrections=corrections)
+            done = protector.protect([[field]], rules, privacy, self._placeholders, corrections=corrections)
         except Forbidden as refusal:
             self._sources = {}
             return {**said, "blocked": refusal.message, "protected": [], "answer": ""}
@@ -105,7 +115,7 @@ class Session:
         }
 
     def _finding(self, number: int, one: Explained, text: str) -> dict[str, Any]:
-        known = self._protector.types.get(one.type)
+        known = self._with_names.types.get(one.type)
         return {
             "number": number,
             "type": one.type,

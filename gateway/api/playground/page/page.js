@@ -99,6 +99,7 @@ function listen() {
   at("sample").addEventListener("change", () => { at("text").value = SAMPLES[at("sample").value]; restart(); });
   at("policy").addEventListener("change", protect);
   at("strict").addEventListener("change", protect);
+  at("names").addEventListener("change", protect);
   at("answer").addEventListener("input", () => { answerEdited = true; restore(); });
   at("plain").addEventListener("click", () => { answerEdited = false; at("answer").value = sent.answer; restore(); });
   at("hostile").addEventListener("click", hostile);
@@ -133,7 +134,7 @@ async function protect() {
   const order = ++protect.order;
   try {
     const policy = rules.size ? (await ask("load", toml())).id : chosen.value;
-    const result = await ask("protect", at("text").value, policy, mode, [...allow], deny);
+    const result = await ask("protect", at("text").value, policy, mode, [...allow], deny, at("names").checked);
     if (order !== protect.order) return;
     await show(result);
     at("work").dataset.shown = order;

@@ -13,8 +13,8 @@ async function start({ files, sources, python: compiled }) {
     { module: compiled, instance: await WebAssembly.instantiate(compiled, imports) }
   );
   const module = (name) => import(URL.createObjectURL(new Blob([sources[name]], { type: "text/javascript" })));
-  const [{ loadPyodide }, { default: createPyodideModule }, { loadRe2 }] =
-    await Promise.all([module("pyodide.mjs"), module("pyodide.asm.mjs"), module("re2.js")]);
+  const [{ loadPyodide }, { default: createPyodideModule }, { loadRe2 }, { loadStudent }] =
+    await Promise.all(["pyodide.mjs", "pyodide.asm.mjs", "re2.js", "student.js"].map(module));
   const report = (step) => self.postMessage({ step });
   report("Starting Python");
   const [python, re2] = await Promise.all([
@@ -27,6 +27,7 @@ async function start({ files, sources, python: compiled }) {
     loadRe2(files["re2.wasm"]),
   ]);
   python.registerJsModule("svc_re2", re2);
+  python.registerJsModule("svc_student", loadStudent(files["student.onnx"]));
   report("Unpacking the gateway");
   python.unpackArchive(files["gateway.zip"], "zip", { extractDir: "/gateway" });
   for (const name of Object.keys(files)) {
@@ -37,8 +38,11 @@ async function start({ files, sources, python: compiled }) {
   const made = python.runPython(`
 import json
 from pathlib import Path
+from gateway.api.playground.browser.names import with_names
 from gateway.api.playground.browser.session import Session, call
-(Session(json.loads(Path("/gateway/policies.json").read_text("utf-8"))), call)
+from gateway.detection import builtin_detector
+policies = json.loads(Path("/gateway/policies.json").read_text("utf-8"))
+(Session(policies, builtin_detector(), with_names(builtin_detector())), call)
 `);
   [session, call] = [made.get(0), made.get(1)];
   report("Trying the first text");

@@ -25,6 +25,9 @@ from gateway.protection.protector import Protected, Protector
 from gateway.surfaces.demo_text import answer
 from gateway.text.fields import TextField
 
+_VISITOR = "visitor"
+"""For whom findings are remembered, so that a text is searched once to explain and to protect it."""
+
 
 class Session:
     """Protects the text of the page and restores answers to it. Its keys are new in every page."""
@@ -68,14 +71,16 @@ class Session:
         rules, privacy = self._policies[policy], PrivacyMode(mode)
         given = read_given(allow or None, deny or None)
         corrections = Corrections(given) if given else None
-        explained = explain(protector, text, rules, privacy, corrections=corrections)
+        explained = explain(protector, text, rules, privacy, remember_for=_VISITOR, corrections=corrections)
         self._placeholders = Placeholders(self._key)
         holder = {"text": text}
         field = TextField(holder, "text", text)
         findings = [self._finding(number, one, text) for number, one in enumerate(explained.findings)]
         said = {"findings": findings, "source": [*_pieces(text, explained.findings)], "policy": rules.id, "mode": mode}
         try:
-            done = protector.protect([[field]], rules, privacy, self._placeholders, corrections=corrections)
+            done = protector.protect(
+                [[field]], rules, privacy, self._placeholders, remember_for=_VISITOR, corrections=corrections
+            )
         except Forbidden as refusal:
             self._sources = {}
             return {**said, "blocked": refusal.message, "protected": [], "answer": ""}

@@ -79,7 +79,7 @@ def test_the_archive_has_the_same_bytes_each_time() -> None:
     assert {"re2/_re2.py", "gateway/detection/graphemes.json", "policies.json"} <= set(names)
     assert len(names) == len(set(names))
     assert [name for name in names if "geodata" in name or name.endswith(".onnx") or "__pycache__" in name] == []
-    # What the larger model needs is left out.
+    # Only the lists of words: the larger model has no place here.
     model = {name.rpartition("/")[2] for name in names if "ner/model" in name}
     assert model == {"labels.json", "ordinary.txt", "nobody.txt", "given.txt"}
 

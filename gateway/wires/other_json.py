@@ -1,7 +1,7 @@
 """Reads the JSON of calls that no wire knows: every string, key and long number in them is text.
 
 The proxy protects such calls to intercepted hosts, since their clients cannot be changed. This wire serves no path. No
-member says where a file is, so those in base64 are recognized by how they begin.
+member says where a file is, so base64 that cannot be searched counts as one.
 
 Some of these calls store texts that a model call then names instead of repeating them: the items of a conversation of
 OpenAI's API, and what Gemini's keeps as cached content. Their values are remembered under that name.
@@ -12,15 +12,10 @@ import re
 from gateway.text.answers import AnswerText
 from gateway.wires.answer_reading import answer_strings
 from gateway.wires.base import Body, Conversation, Wire
+from gateway.wires.encoded_files import has_unreadable, is_unreadable
 from gateway.wires.openai_reading import OpenAIReader
 from gateway.wires.reading import opening_of, refuse_token_members, take_corrections, unknown_keys
 
-# The beginnings of images, audio, video, documents and archives in base64: PNG, JPEG, GIF, RIFF, TIFF, ISO media,
-# Matroska, Ogg, ID3, FLAC, PDF, OLE, ZIP, gzip, 7z.
-_FILE = re.compile(
-    r"\s*(?:iVBORw0KGgo|[/_]9j[/_]|R0lGOD|UklGR|SUkqA|TU0AK|AAAA..Z0eX[A-D]|GkXfo|T2dnUw|SUQz|ZkxhQ|JVBERi|0M8R4KGx"
-    r"|UEsDB|H4sI|N3q8r)[A-Za-z0-9+/_\r\n-]{32,}={0,2}\s*\Z"
-)
 # Calls that store texts for later ones, and the conversation that they store them in.
 _STORING = re.compile(r"(?:/[\w.-]+)*/(?:conversations(?:/(\w+)/items)?|cachedContents)\Z", re.ASCII)
 
@@ -50,8 +45,9 @@ class OtherJson(Wire):
         conversation.seed = opening_of(body)
         reader = OpenAIReader(conversation.files)
         fields = [field for key, value in body.items() for field in reader.fields(body, key, value)]
-        texts = [field for field in fields if _FILE.match(field.protected()[0]) is None]
-        if len(texts) < len(fields):
+        read = [(field, (field.protected()[0], field.container, field.key)) for field in fields]
+        texts = [field for field, string in read if not is_unreadable(*string)]
+        if len(texts) < len(fields) or any(has_unreadable(*string) for _, string in read):
             conversation.files.add("data")
         conversation.blocks = [[*texts, *unknown_keys(body, reader.keys)]]
         if (storing := _STORING.match(path.partition("?")[0])) is not None:

@@ -151,6 +151,11 @@ def _bytes(run: bytes) -> bytes:
         return b""
 
 
+def is_searched(run: bytes) -> bool:
+    """Whether all of a run in base64 is decoded and searched as text."""
+    return any(edit.end == len(run) and edit.start < 4 for edit in _base64_edits(run, ()))
+
+
 def _base32_edits(data: bytes, detected: DetectedSpans) -> Iterator[Edit]:
     """Decodes base32. Up to seven preceding letters may belong to another word."""
     for run in _BASE32.finditer(data):

@@ -12,6 +12,7 @@ from gateway.wires.base import Body, Conversation, Tokens, Wire
 from gateway.wires.choice_events import CHOICES, ChoiceEvents, usage_of
 from gateway.wires.members import objects_at
 from gateway.wires.openai_reading import OpenAIReader, first_text, refuse_token_numbers
+from gateway.wires.prompts import first_turn
 from gateway.wires.reading import begun, check_whole, named_model
 
 _WORDS = word_lists(__file__)
@@ -61,7 +62,7 @@ class Completions(Wire):
         reader = OpenAIReader(conversation.files, _WORDS["keys"], _WORDS["numbers"])
         given = [name for name in ("prompt", "suffix") if name in body]
         texts = [field for name in given for field in reader.fields(body, name, body[name])]
-        conversation.seed = first_text(texts, self.id)
+        conversation.seed = first_turn(first_text(texts, "")) or self.id
         conversation.blocks = [texts, [*reader.settings(body, _READ)]]
         return conversation
 

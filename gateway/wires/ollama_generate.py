@@ -8,6 +8,7 @@ from gateway.wires.base import Body, Conversation
 from gateway.wires.ollama_answers import AnsweringWire, AnswerLines
 from gateway.wires.ollama_request import RequestReader, begun_by_default_streamed
 from gateway.wires.openai_reading import first_text
+from gateway.wires.prompts import first_turn
 
 # Members in the order in which a model reads them.
 _INSTRUCTIONS = ("template", "system", "format")
@@ -33,7 +34,7 @@ class OllamaGenerate(AnsweringWire):
         reader = RequestReader(conversation.files)
         told = [field for name in _INSTRUCTIONS if name in body for field in reader.fields(body, name, body[name])]
         asked = [field for name in _PROMPTS if name in body for field in reader.fields(body, name, body[name])]
-        conversation.seed = first_text(asked, self.id)
+        conversation.seed = first_turn(first_text(asked, "")) or self.id
         settings = placed(Place.SETTINGS, reader.settings(body, _READ))
         conversation.blocks = [[*placed(Place.INSTRUCTIONS, told), *asked], [*settings]]
         return conversation

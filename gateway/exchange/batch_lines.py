@@ -122,10 +122,10 @@ class LineProtection:
             if surface != destination.surface:
                 raise BadRequest("Another upstream serves this model; send it a batch of its own.", param="model")
         check_call(wire, body, exchange.caller, replace(destination, model=served), path)
-        if served and served not in self._names:
-            if not self._is_name(served):
+        for name in {served, *conversation.names} - self._names:
+            if not self._is_name(name):
                 raise BadRequest("`model` is not the name of a model.", param="model")
-            self._names.add(served)
+            self._names.add(name)
         if served:
             wire.set_model(body, served)
         conversation.blocks.append(beside(request))

@@ -176,8 +176,8 @@ class Protection:
         head = HeadSearch(policy, self.protector, self._patterns, exchange.caller.remembered_as, denials)
 
         def job() -> tuple[Protected, Assessment, list[Field]]:
-            # The model's name is forwarded unchanged.
-            if not head.is_clean(destination.model, self._patterns):
+            # Names of models are forwarded unchanged.
+            if not all(head.is_clean(name, self._patterns) for name in {destination.model, *conversation.names}):
                 raise BadRequest("`model` is not the name of a model.", param="model")
             protected, assessment = self.hide(
                 conversation, policy, placeholders, exchange.caller, advice=False, corrections=corrections

@@ -38,7 +38,8 @@ class Conversation:
     which is in the first of them. Without a user's text, the opening is the seed. `continues` names an earlier answer
     whose texts are not sent again, `replays` says that its client sends them all again if that answer is unknown, and
     `resumable` that this answer may be continued so. `only_reads` says that it is the read of a stored answer, which
-    has no body. `files` are the kinds of content that is no text. `allow` and `deny` are the caller's corrections as
+    has no body. `files` are the kinds of content that is no text. `names` are those of models, which are sent unchanged
+    if the patterns find nothing private in them. `allow` and `deny` are the caller's corrections as
     they were sent, unchecked.
     """
 
@@ -50,6 +51,7 @@ class Conversation:
     opening: str = ""
     before_seed: int = 0
     files: set[str] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
     task: str | None = None
     policy_id: str | None = None
     allow: Any = field(default=None, repr=False)

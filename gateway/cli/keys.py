@@ -6,6 +6,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import closing
 from datetime import datetime, timedelta
+from fnmatch import fnmatchcase
 from typing import Any
 
 from rich.console import Console
@@ -25,7 +26,8 @@ from gateway.cli.receipt_log import open_log
 from gateway.cli.store_commands import finish_reader, open_kept_store, open_new_store
 from gateway.config.installation_key import installation_key
 from gateway.config.settings import Settings, SettingsError
-from gateway.models import Scope
+from gateway.errors import Unprocessable
+from gateway.models import Grant, Scope
 from gateway.receipt_log.signing_key import rotate_signing_key
 from gateway.store import ReadOnlyStore
 from gateway.wires.base import Wires
@@ -109,6 +111,7 @@ async def _create(keys: KeyRing, options: argparse.Namespace, settings: Settings
             with open_registry(settings) as registry:
                 for policy in grant.policies:
                     registry.get(policy)
+        _check_upstreams(grant, settings)
         secret, record = await keys.create(options.label, scope, grant, options.expires)
     try:
         shown = f"{record.key_id} ({scope_words(scope, grant)}), shown this once:\n{secret}"
@@ -118,6 +121,15 @@ async def _create(keys: KeyRing, options: argparse.Namespace, settings: Settings
         await keys.revoke(record.key_id)
         error.add_note(f"{record.key_id} is revoked again, because its secret could not be shown")
         raise
+
+
+def _check_upstreams(grant: Grant, settings: Settings) -> None:
+    """Raises Unprocessable for a name of no upstream with AWS credentials: its key would sign nothing."""
+    signing = [name for name, each in settings.upstreams.items() if each.signs]
+    if not all(any(fnmatchcase(name, given) for name in signing) for given in grant.upstreams):
+        known = f"choose from {', '.join(f'`{name}`' for name in signing)}" if signing else "the settings have none"
+        message = f"--aws-upstream must name an upstream with AWS credentials (`aws_access_key_id`); {known}."
+        raise Unprocessable(f"{message} Give the settings of `serve`, such as --config.", param="aws_upstream")
 
 
 async def _list(keys: KeyRing, options: argparse.Namespace, settings: Settings) -> None:

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FilePath, model_validator
 
 from gateway.config.field_types import Proxy, Seconds, Strings
+from gateway.config.listener_addresses import is_loopback
 from gateway.config.secret_references import header_secret, resolve
 from gateway.http.aws_signing import AwsSigner, region_of
 from gateway.models import Family, Trust
@@ -88,6 +89,12 @@ class UpstreamSettings(BaseModel):
     """Where that proxy's `user:password` is: `file:PATH` or `env:NAME`."""
 
     @model_validator(mode="after")
+    def _check_path(self) -> Self:
+        if self.wire == "bedrock" and self.base_url.endswith("/model"):
+            raise ValueError("remove /model from the end of base_url, since the path of each call begins with it")
+        return self
+
+    @model_validator(mode="after")
     def _check_aws(self) -> Self:
         given = (self.aws_access_key_id, self.aws_secret_access_key)
         if given == (None, None) and (self.aws_session_token, self.aws_region) == (None, None):
@@ -98,12 +105,20 @@ class UpstreamSettings(BaseModel):
             raise ValueError('AWS credentials are for upstreams with wire = "bedrock"')
         if (self.api_key, self.api_key_env) != (None, None):
             raise ValueError("set either an API key or AWS credentials, since a request has one of them")
-        if self._region() is None:
+        host, _ = host_and_port(self.base_url)
+        named = region_of(host)
+        if named is None and self.aws_region is None:
             raise ValueError("set aws_region, since the host of base_url does not name a region")
+        if named is not None and self.aws_region not in {None, named}:
+            raise ValueError("aws_region is another region than the host of base_url names; remove or correct one")
+        if self.base_url.startswith("http:") and not is_loopback(host):
+            raise ValueError("base_url must begin with https:// where AWS credentials sign, unless it is this machine")
         return self
 
-    def _region(self) -> str | None:
-        return region_of(host_and_port(self.base_url)[0]) or self.aws_region
+    @property
+    def signs(self) -> bool:
+        """Whether its requests are signed with AWS credentials."""
+        return self.aws_access_key_id is not None
 
     def signer(self) -> AwsSigner | None:
         """Returns what signs its requests, None without AWS credentials. Raises ValueError as `key` does."""
@@ -117,7 +132,8 @@ class UpstreamSettings(BaseModel):
             except ValueError as error:
                 raise ValueError(f"{name}: {error}") from None
         key_id, secret = found["aws_access_key_id"] or "", found["aws_secret_access_key"] or ""
-        return AwsSigner(key_id, secret, found["aws_session_token"], self._region() or "")
+        region = region_of(host_and_port(self.base_url)[0]) or self.aws_region or ""
+        return AwsSigner(key_id, secret, found["aws_session_token"], region)
 
     def key(self) -> str | None:
         """Returns its API key, None without one. Raises ValueError if it is not where the settings say."""

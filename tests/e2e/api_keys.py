@@ -10,7 +10,9 @@ from tests.e2e.server import Running
 
 def keys(running: Running, *words: str) -> Any:
     """Runs `keys` with the words and returns what it printed."""
-    done = preloaded.run(["keys", *words, "--json", "--data-dir", str(running.data)], os.environ, running.data)
+    config = running.data.parent / "svc.toml"
+    settings = ["--data-dir", str(running.data), *(["--config", str(config)] if config.exists() else [])]
+    done = preloaded.run(["keys", *words, "--json", *settings], os.environ, running.data)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

@@ -36,6 +36,12 @@ aws_region = "us-east-1"
 aws_access_key_id = "env:TEST_AWS_KEY_ID"
 aws_secret_access_key = "env:TEST_AWS_SECRET"
 models = ["anthropic.*"]
+[upstreams.other]
+wire = "bedrock"
+base_url = "https://bedrock-runtime.us-west-1.amazonaws.com"
+aws_access_key_id = "env:TEST_AWS_KEY_ID"
+aws_secret_access_key = "env:TEST_AWS_SECRET"
+models = ["other.*"]
 """
 KEY_ID = "AKIA" + "GATEWAYSOWNKEY12"
 CLIENTS = {"aws_access_key_id": "AKIA" + "CLIENTSOWNKEY", "aws_secret_access_key": "client" * 6}

@@ -50,6 +50,25 @@ def test_a_key_is_restricted(command: Command) -> None:
     assert all(word in table for word in ("receipts:read", "gdpr", "gpt-*", "requests=9/day", made["expires_at"][:10]))
 
 
+def test_a_key_is_granted_upstreams_that_sign(command: Command, tmp_path: Path) -> None:
+    config = tmp_path / "svc.toml"
+    credentials = 'aws_access_key_id = "env:A"\naws_secret_access_key = "env:B"\n'
+    config.write_text(
+        f'[upstreams.aws]\nwire = "bedrock"\nbase_url = "https://bedrock-runtime.us-east-1.amazonaws.com"\n{credentials}'
+        '[upstreams.plain]\nwire = "bedrock"\nbase_url = "https://relay.acme.test"\n'
+    )
+    for name in ("aws", "a*"):
+        status, made = command.json("keys", "create", "reports", "--aws-upstream", name, "--config", config)
+        assert (status, made["aws_upstreams"]) == (0, [name])
+    for name in ("asw", "plain", "p*"):
+        assert command("keys", "create", "reports", "--aws-upstream", name, "--config", config)[0] == 2
+        assert "--aws-upstream must name an upstream" in command.errors
+        assert "choose from `aws`" in command.errors
+    assert command("keys", "create", "reports", "--aws-upstream", "aws")[0] == 2
+    assert "the settings have none" in command.errors
+    assert len(command.json("keys", "list")[1]) == 2
+
+
 def test_the_installation_key_is_rotated(command: Command, data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = data_dir / "installation.key"
     assert command("keys", "rotate", "installation")[0] != 0

@@ -224,7 +224,8 @@ class TestSecrets:
             monkeypatch.setenv(f"MY_{name}", f"{name}-{PRIVATE}")
         host = "relay.acme.test" if region else "bedrock-runtime.us-east-1.amazonaws.com"
         given = {**AWS, "base_url": f"https://{host}", **({"aws_region": region} if region else {})}
-        settings = load_settings(upstreams={"a": given, "b": {**given, "aws_session_token": "env:MY_TOKEN"}})
+        other = {**given, "base_url": f"{given['base_url']}:8443", "aws_session_token": "env:MY_TOKEN"}
+        settings = load_settings(upstreams={"a": given, "b": other})
         settings.check_upstreams()
         for name, token in (("a", None), ("b", f"TOKEN-{PRIVATE}")):
             expected = AwsSigner(f"ID-{PRIVATE}", f"SECRET-{PRIVATE}", token, region or "us-east-1")
@@ -243,11 +244,28 @@ class TestSecrets:
             ({"api_key_env": "A"}, "either an API key or AWS credentials"),
             ({"base_url": "https://relay.acme.test"}, "set aws_region"),
             ({"aws_region": PRIVATE}, "aws_region"),
+            ({"aws_region": "eu-west-1"}, "aws_region is another region than the host of base_url names"),
+            ({"base_url": "http://bedrock-runtime.us-east-1.amazonaws.com"}, "base_url must begin with https://"),
+            ({"base_url": "https://bedrock-runtime.us-east-1.amazonaws.com/model/"}, "remove /model from the end"),
             ({"aws_access_key_id": PRIVATE}, "aws_access_key_id"),
         ],
     )
     def test_unusable_aws_settings(self, given: dict[str, str | None], said: str) -> None:
         assert said in problems(upstreams={"a": {**AWS, **given}})
+
+    @pytest.mark.parametrize("base_url", [AWS["base_url"], f"{AWS['base_url']}:443/"])
+    def test_two_upstreams_that_sign_for_one_host(self, base_url: str) -> None:
+        """Nothing would say whose credentials sign a request of a client that signs for this host."""
+        said = problems(upstreams={"b": AWS, "a": {**AWS, "base_url": base_url}})
+        assert "upstreams.a and upstreams.b have AWS credentials for the same host in base_url" in said
+        alone = {"wire": "bedrock", "base_url": AWS["base_url"], "api_key_env": "A"}
+        load_settings(upstreams={"b": AWS, "a": alone})
+
+    @pytest.mark.parametrize("given", [{}, {"aws_region": "us-east-1"}])
+    def test_usable_aws_settings(self, given: dict[str, str]) -> None:
+        load_settings(
+            upstreams={"a": {**AWS, **given}, "b": {**AWS, "base_url": "http://127.0.0.1:8", "aws_region": "eu-west-1"}}
+        )
 
     def test_an_upstream_that_is_an_option_of_serve_is_nothing_to_the_other_commands(self) -> None:
         upstreams = {"a": {"base_url": "https://x/v1"}}

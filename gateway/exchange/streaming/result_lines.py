@@ -1,12 +1,14 @@
 """Restores the results of a batch line by line. Each line is a JSON object with the whole answer to one request."""
 
+import json
 import logging
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from gateway.errors import GatewayError
+from gateway.errors import BadUpstream, GatewayError
 from gateway.exchange.answer_guard import CONTENT_FILTERED
 from gateway.exchange.messages import AnswerEnd, StreamPlan
 from gateway.guard.verdict import GuardFinding, Verdict
@@ -16,15 +18,20 @@ from gateway.text.answers import AnswerText
 from gateway.wires.base import Body, Wire
 from gateway.wires.batches import BatchWire
 from gateway.wires.error_shapes import error_body
+from gateway.wires.members import text_at
 
 _log = logging.getLogger(__name__)
+_UNREADABLE = (
+    "The upstream sent a result that is not valid JSON, such as one with NaN or with a key twice, so that its "
+    "placeholders cannot be restored; send the request again."
+)
 
 
 class ResultLines:
     """Results as they arrive. A line has at most `limit` bytes: a longer one ends the body with an error.
 
-    What is no line of results is passed on as it is, with its placeholders; so is all of a file of which nothing is
-    known. The methods never raise.
+    A line that cannot be read, and has placeholders, is replaced by an error under the same `custom_id`. Any other line
+    that is no result is passed on as it is; so is all of a file of which nothing is known. The methods never raise.
     """
 
     framing = "jsonl"
@@ -41,6 +48,7 @@ class ResultLines:
         self._tokens = [0, 0]
         self._findings: Counter[tuple[Any, str, Any]] = Counter()
         self._outcome = "failed"
+        self._is_whole = True
 
     @property
     def ended(self) -> bool:
@@ -71,7 +79,7 @@ class ResultLines:
     def finish(self) -> bytes:
         """Ends the body and returns the rest."""
         rest = b"" if self.ended else self._line()
-        self._outcome = self._outcome if self.ended else "answered"
+        self._outcome = "answered" if self._is_whole and not self.ended else "unreadable_answer"
         return rest
 
     def result(self, status: int) -> AnswerEnd:
@@ -84,14 +92,29 @@ class ResultLines:
     def _line(self) -> bytes:
         line = b"".join(self._pending)
         self._pending, self._size = [], 0
+        mark = BOM_UTF8 if line.startswith(BOM_UTF8) else b""
         try:
-            body = parse_object(line) if line.strip() else None
-            return line if body is None else self._restored(line, body)
+            body = parse_object(line[len(mark) :]) if line.strip() else None
+            return line if body is None else mark + self._restored(line[len(mark) :], body)
         except GatewayError:
-            return line
-        except Exception as error:  # noqa: BLE001 - the line keeps its placeholders
+            return self._unreadable(line)
+        except Exception as error:  # noqa: BLE001 - the client gets an error
             _log.error("a line of results could not be restored: %s", type(error).__name__)
+            return self._unreadable(line)
+
+    def _unreadable(self, line: bytes) -> bytes:
+        """Returns what the client gets of a line that cannot be restored, such as one with NaN or a key twice."""
+        placeholders, scope = self._guard.context.placeholders, self._guard.context.scope
+        if not any(placeholders.find(line.decode("utf-8", "replace"))):
             return line
+        self._is_whole = False
+        error = error_body(BadUpstream(_UNREADABLE, code="upstream_invalid"), self._plan.request_id, self._wire.family)
+        try:
+            name = text_at(json.loads(line.decode("utf-8-sig")), "custom_id")
+        except (ValueError, RecursionError):
+            name = ""
+        restored = {"custom_id": placeholders.restore(name, rules=scope).text} if name else {}
+        return dump({**restored, **error})
 
     def _restored(self, line: bytes, body: Body) -> bytes:
         guard = self._guard

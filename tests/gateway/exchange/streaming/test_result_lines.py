@@ -56,15 +56,46 @@ def test_every_line_is_restored_as_a_whole() -> None:
     assert tool["input"]["to"] == said["text"]
     assert json.loads(second)["custom_id"] == "anna@acme.test"
     assert "anna@acme.test" in json.loads(error)["result"]["error"]["error"]["message"]
-    assert (empty, other) == (b"", b"no JSON " + MAIL.encode())
+    assert empty == b""
+    assert json.loads(other)["error"]["type"] == "api_error"
     assert json.loads(last)["result"]["message"]["content"][0]["text"] == "last anna@acme.test"
     end = stream.result(200)
-    assert (end.outcome, end.tokens, end.action) == ("answered", (6, 3), "pass")
+    assert (end.outcome, end.tokens, end.action) == ("unreadable_answer", (6, 3), "pass")
 
 
 def test_lines_without_placeholders_stay_byte_for_byte() -> None:
     given = b'{"custom_id":  "a", "n": 1.50}\n{"custom_id": "b"}\r\n'
     assert played(lines(), [given]) == given
+
+
+@pytest.mark.parametrize("bad", [b'"n": NaN', b'"n": 1, "n": 2', b'"n": -Infinity', b'"n": 1' + b"0" * 400])
+def test_a_line_that_cannot_be_read_is_an_error(bad: bytes) -> None:
+    stream, name = lines(), MAIL.strip("[]")
+    given = line(f"Hello {MAIL}", name=name).replace(b"{", b"{" + bad + b", ", 1)
+    error, next_line = played(stream, [given + line(f"And {MAIL}")]).splitlines()
+    assert MAIL.encode() not in error
+    assert b"Hello" not in error
+    assert json.loads(error)["custom_id"] == "anna@acme.test"
+    assert "cannot be restored" in json.loads(error)["error"]["message"]
+    assert b"And anna@acme.test" in next_line
+    assert stream.result(200).outcome == "unreadable_answer"
+
+
+def test_a_line_after_a_byte_order_mark_is_restored() -> None:
+    mark = b"\xef\xbb\xbf"
+    stream = lines()
+    restored = played(stream, [mark + line(f"Hello {MAIL}")])
+    assert restored.startswith(mark + b"{")
+    assert b"Hello anna@acme.test" in restored
+    assert played(lines(), [mark + b'{"custom_id": "a"}\n']) == mark + b'{"custom_id": "a"}\n'
+    assert stream.result(200).outcome == "answered"
+
+
+@pytest.mark.parametrize("given", [b"no JSON\n", b'{"n": NaN}\n', b"\xff\xfe\n"])
+def test_other_lines_without_placeholders_stay(given: bytes) -> None:
+    stream = lines()
+    assert played(stream, [given]) == given
+    assert stream.result(200).outcome == "answered"
 
 
 def test_every_cut_gives_the_same_bytes() -> None:

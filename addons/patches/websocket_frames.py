@@ -10,7 +10,7 @@ A message of the client leaves only as `WebSockets.released` returns it. Anythin
 
 import logging
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from time import time
 
@@ -25,6 +25,7 @@ from wsproto.events import BytesMessage, CloseConnection, Ping, TextMessage
 
 from addons.patches.connection_limits import Clients, Phase
 from addons.patches.response_delivery import Answers, DeliveringStream
+from addons.patches.websocket_messages import Responses, error_event, error_of, explained, in_lane, lane_of, parsed
 from addons.patches.websocket_peer import (
     FAILED,
     GOING_AWAY,
@@ -33,12 +34,11 @@ from addons.patches.websocket_peer import (
     PASSED_ON,
     POLICY,
     TOO_BIG,
-    UNSUPPORTED,
     Commands,
     Peer,
 )
 from addons.websockets import Stopping, WebSocket, WebSockets
-from gateway.errors import BadRequest, GatewayError, Unprocessable
+from gateway.errors import GatewayError
 from gateway.exchange.streaming.framing import sequence_of, texts_of
 from gateway.http.content_encoding import too_large
 from gateway.wires import responses
@@ -73,8 +73,9 @@ class Turn(layer.Layer):
         self.flow = flow
         self.size = len(flow.request.raw_content or b"")
         # As the client names it; `lane` is as it was sent.
-        self._own_lane = self.lane = _lane_of(flow.request.raw_content or b"")
+        self._own_lane = self.lane = lane_of(flow.request.raw_content or b"")
         self.is_sent = self.is_finishing = self.has_ended = False
+        self.responses = Responses()
         self._socket = owner
         self._is_refused = False
         self._held: list[bytes] = []
@@ -96,12 +97,12 @@ class Turn(layer.Layer):
         yield HttpRequestHook(flow)
         body = self._socket.sockets.released(self._socket.socket, flow) if self._socket.is_open else None
         if body is not None:
-            self.lane = _lane_of(body)
+            self.lane = lane_of(body)
             self.is_sent = True
             yield from self._socket.server.send(body)
         elif flow.response is not None:
             self._end()
-            yield from self._socket.refuse(_error_of(flow.response), self._own_lane)
+            yield from self._socket.refuse(error_of(flow.response), self._own_lane)
         else:
             yield from self._break_off()
 
@@ -113,7 +114,7 @@ class Turn(layer.Layer):
             yield HttpResponseHeadersHook(flow)
             if flow.response.status_code != 200:
                 self._is_refused = True
-                yield from self._socket.refuse(_error_of(flow.response), self._own_lane)
+                yield from self._socket.refuse(error_of(flow.response), self._own_lane)
         piece = sequence_of(event.text)
         if self._is_refused:
             if event.is_last:
@@ -141,7 +142,7 @@ class Turn(layer.Layer):
             self._held.clear()
         yield HttpResponseHook(flow)
         if is_held and flow.response.status_code >= 400:
-            yield from self._socket.refuse(_error_of(flow.response), self._own_lane)
+            yield from self._socket.refuse(error_of(flow.response), self._own_lane)
         elif is_held:
             answer = self._socket.answers.pop(flow.response, None) or flow.response.raw_content or b""
             yield from self._give([answer])
@@ -150,7 +151,7 @@ class Turn(layer.Layer):
     def _give(self, pieces: bytes | Iterable[bytes]) -> Commands:
         for piece in [pieces] if isinstance(pieces, bytes) else pieces:
             for text in texts_of(piece):
-                yield from self._socket.client.send(_in_lane(text, self._own_lane))
+                yield from self._socket.client.send(in_lane(text, self._own_lane))
 
     def _break_off(self) -> Commands:
         self.is_finishing = True
@@ -181,6 +182,8 @@ class WebSocketLayer(layer.Layer):
         self._early_size = 0
         self._asked: dict[commands.Command, Turn] = {}
         self._counted = 0
+        # The responses of the request that ended last.
+        self._ended = Responses()
 
     def _handle_event(self, event: events.Event) -> Commands:
         try:
@@ -231,7 +234,7 @@ class WebSocketLayer(layer.Layer):
         elif isinstance(frame, TextMessage | BytesMessage):
             code = peer.add(frame)
             if code and peer is self.client:
-                yield from self.client.send(_error_event(_EXPLAINED[code](self.sockets.limit)))
+                yield from self.client.send(error_event(explained(code, self.sockets.limit)))
             if code:
                 own, onward = code, GOING_AWAY if peer is self.client else FAILED
                 yield from self._close(*((own, onward) if peer is self.client else (onward, own)))
@@ -264,16 +267,19 @@ class WebSocketLayer(layer.Layer):
         return any(turn.is_sent for turn in self._asked.values())
 
     def _answer(self, text: bytes) -> Commands:
-        event = _parsed(text)
+        event = parsed(text)
         if event is None:
             raise _Broken("a message is not a JSON object")
         lane = event.get("stream_id")
         sent = [turn for turn in self._turns if turn.is_sent and lane in (None, turn.lane)]
-        turn = next((each for each in sent if each.lane == lane), sent[0] if sent else None)
-        if turn is not None:
+        if sent and not self._ended.has(event):
+            sent.sort(key=lambda each: (not each.responses.has(event), each.lane != lane))
+            turn = next((each for each in sent if each.responses.add(event)), None)
+            if turn is None:
+                raise _Broken("an event belongs to a response that no request asked for")
             is_last = responses.WIRE.stream.is_last(event) or event.get("type") == "error"
             yield from self._run(turn, Answered(text, is_last))
-        elif event.get("type") == "error":
+        elif not sent and event.get("type") == "error":
             # It is about the connection. Nothing in it is restored.
             yield from self.client.send(text)
 
@@ -284,12 +290,13 @@ class WebSocketLayer(layer.Layer):
             yield command
         if turn.has_ended and turn in self._turns:
             self._turns.remove(turn)
+            self._ended = turn.responses
             if self.is_open and self.sockets.closing and not self._turns:
                 yield from self._close(GOING_AWAY, GOING_AWAY)
 
     def refuse(self, error: Body, lane: object) -> Commands:
         """Tells the client that a message was refused, and closes if it cannot go on."""
-        yield from self.client.send(_in_lane(orjson.dumps(error), lane))
+        yield from self.client.send(in_lane(orjson.dumps(error), lane))
         code = _CLOSING.get(str(error.get("error", {}).get("code")))
         if code:
             yield from self._close(code, GOING_AWAY)
@@ -302,14 +309,14 @@ class WebSocketLayer(layer.Layer):
         if self.client.seconds > self.sockets.seconds:
             yield from self._close(POLICY, GOING_AWAY)
         elif size > self.sockets.limit:
-            yield from self.client.send(_error_event(too_large(self.sockets.limit)))
+            yield from self.client.send(error_event(too_large(self.sockets.limit)))
             yield from self._close(TOO_BIG, GOING_AWAY)
         elif client is not None and size > max(_SMALL, self._counted):
             client.body_bytes, self._counted = 0, 2 * size
             try:
                 self.clients.make_room(client, self.socket.owner, self._counted)
             except GatewayError as error:
-                yield from self.client.send(_error_event(error))
+                yield from self.client.send(error_event(error))
                 yield from self._close(TOO_BIG, GOING_AWAY)
         elif client is not None and self._counted and size <= _SMALL:
             client.body_bytes = self._counted = 0
@@ -352,44 +359,3 @@ def open_sockets(sockets: WebSockets, clients: Clients) -> None:
 
 class _Broken(Exception):
     """The connection cannot be continued."""
-
-
-def _unsupported(_: int) -> GatewayError:
-    return BadRequest("Only text messages can be protected; nothing was sent.", code="unknown_event")
-
-
-_EXPLAINED: dict[int, Callable[[int], GatewayError]] = {
-    UNSUPPORTED: _unsupported,
-    TOO_BIG: too_large,
-    POLICY: lambda _: Unprocessable("The message is in too many frames; nothing was sent."),
-}
-
-
-def _parsed(text: bytes) -> Body | None:
-    try:
-        body = orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return None
-    return body if isinstance(body, dict) else None
-
-
-def _lane_of(text: bytes) -> object:
-    """Returns the name of the lane that a request chooses, by which its answers are told apart from others."""
-    return (_parsed(text) or {}).get("stream_id") if b'"stream_id"' in text else None
-
-
-def _in_lane(text: bytes, lane: object) -> bytes:
-    """Returns an event of a lane; one that the gateway has made does not name it."""
-    if lane is None or b'"stream_id"' in text:
-        return text
-    return orjson.dumps({**(_parsed(text) or {}), "stream_id": lane})
-
-
-def _error_of(response: http.Response) -> Body:
-    """Returns one of the gateway's errors as the event that clients read."""
-    body = _parsed(response.raw_content or b"") or {}
-    return {"type": "error", "status": response.status_code, **body}
-
-
-def _error_event(error: GatewayError) -> bytes:
-    return orjson.dumps({"type": "error", "status": error.status, **error.body("")})

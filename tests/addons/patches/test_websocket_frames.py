@@ -200,6 +200,49 @@ def test_lanes() -> None:
     assert [json.loads(flow.request.raw_content or b"")["stream_id"] for flow in ended] == ["a", "b"]
 
 
+def created(name: str, kind: str = "created") -> str:
+    return json.dumps({"type": f"response.{kind}", "response": {"id": name}})
+
+
+def delta(name: str) -> str:
+    return json.dumps({"type": "response.output_text.delta", "delta": "a", "response_id": name})
+
+
+@pytest.mark.parametrize("foreign", [delta("resp_2"), created("resp_2")])
+def test_an_event_of_a_foreign_response_closes_both(foreign: str) -> None:
+    driven = Driven()
+    driven.asks(CREATE)
+    own = [created("resp_1"), delta("resp_1"), DELTA]
+    driven.answers_with(*own, foreign, DONE)
+    *passed, end = driven.got(driven.client)
+    assert passed == own
+    assert isinstance(end, CloseConnection)
+    assert end.code == 1011
+    assert driven.ended == [1]
+
+
+def test_a_late_event_of_the_last_response_is_dropped() -> None:
+    driven = Driven()
+    driven.asks(CREATE)
+    driven.answers_with(created("resp_1"), created("resp_1", "completed"))
+    driven.asks(CREATE)
+    driven.answers_with(delta("resp_1"), created("resp_2"), delta("resp_2"), created("resp_2", "completed"))
+    first, second = created("resp_1"), created("resp_2")
+    ends = [created("resp_1", "completed"), created("resp_2", "completed")]
+    assert driven.got(driven.client) == [first, ends[0], second, delta("resp_2"), ends[1]]
+
+
+def test_an_event_without_a_lane_goes_to_its_response() -> None:
+    driven = Driven()
+    for lane in "ab":
+        driven.sockets.protected = b'{"stream_id":"%s"}' % lane.encode()
+        driven.asks(_in(lane, CREATE))
+    begun = [_in(lane, created(f"resp_{lane}")) for lane in "ab"]
+    driven.answers_with(*begun, delta("resp_b"), delta("resp_a"))
+    of_b, of_a = driven.got(driven.client)[2:]
+    assert (json.loads(of_b)["stream_id"], json.loads(of_a)["stream_id"]) == ("b", "a")
+
+
 def held(driven: Driven) -> Callable[[Any], None]:
     """Has answers restored as a whole."""
 

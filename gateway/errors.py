@@ -72,6 +72,8 @@ class GatewayError(Exception):
         self.parties: Mapping[str, str] = {}
         self.hidden: Sequence[Entity] = ()
         self.kept: Sequence[Entity] = ()
+        # Which corrections of the caller had an effect.
+        self.applied: Any = None
         # The fields with findings, and these; for their caller.
         self.found_in: Sequence[tuple[Any, Sequence[Any]]] = ()
 

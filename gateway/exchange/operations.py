@@ -233,7 +233,11 @@ class Operations:
         most = MOST_COMPARTMENTS if max_compartments is None else max_compartments
         job = partial(self._divide, conversation, policy, caller, session.placeholder_key, most, corrections)
         with described(conversation, policy, self._protection.protector.types):
-            sharded, protected, assessment = await self._protection.work(job, caller, [question.text])
+            try:
+                sharded, protected, assessment = await self._protection.work(job, caller, [question.text])
+            except GatewayError as error:
+                self._protection.recent.refuse(caller, current_request_id(), error, conversation.body)
+                raise
         content = dump([each.protected_text for each in sharded.compartments])
         receipt = await self._records.receipt(
             current_request_id(), "shard", caller, policy, content, protected, assessment, crossed=True

@@ -192,7 +192,8 @@ class Records:
     def _draft_refused(
         self, error: BaseException, request_id: str, operation: str, caller: Caller, wire: str
     ) -> ReceiptDraft:
-        refused, known = (error.refused, error.parties) if isinstance(error, GatewayError) else (None, {})
+        ours = error if isinstance(error, GatewayError) else GatewayError("")
+        refused, known, applied = ours.refused, ours.parties, ours.applied
         if refused is None:
             refused = RefusedText(self.default_policy(), 0, {}, RiskLevel.NONE)
         return ReceiptDraft(
@@ -205,6 +206,7 @@ class Records:
             risk_level=refused.risk.value,
             entity_counts=refused.entity_counts,
             tokens_input=refused.tokens,
+            corrections=self._corrections(applied, caller.key_id) if applied is not None else {},
             parties={**parties(api_key_id=caller.key_id, credential=caller.credential, wire=wire), **known},
         )
 

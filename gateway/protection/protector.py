@@ -172,6 +172,7 @@ class Protector:
             error.hidden = [each._replace(type=counted_as(each.type, unknown)) for each in hidden]
             error.kept = [entity for found in result for entity in found.kept]
             error.found_in = [*_by_field(blocks, result)]
+            error.applied = applied(corrections, blocks, result) if corrections is not None else None
             raise error
         return result
 

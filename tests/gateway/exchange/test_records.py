@@ -143,6 +143,25 @@ async def test_native_operations(
     assert found["risk_level"] == ("high" if code == "blocked_by_policy" else "none")
 
 
+@pytest.mark.parametrize("operation", ["protect", "shard"])
+async def test_a_refusal_has_corrections_and_findings(
+    dispatcher: Dispatcher, container: Container, operation: str
+) -> None:
+    corrections = {"svc_allow": ["anna@acme.test", "of no one"], "svc_deny": [{"type": "PERSON", "value": "write"}]}
+    call = await native(container, f"/v1/{operation}", {"text": TEXT, "policy_id": "no-cards", **corrections})
+    answer = await opened(dispatcher, call)
+    assert isinstance(answer, NativeResponse)
+    assert answer.status == 403
+    found = (await receipt(container, call.request_id))["corrections"]
+    for kind, asked in (("allow", 2), ("deny", 1)):
+        digest = found[kind].pop("digest")
+        assert found[kind] == {"asked": asked, "applied": 1, "stored": 0}
+        assert digest
+    said = container.recent_findings.get(container.callers.identify(call.fields), call.request_id)
+    assert said.refusal == "blocked_by_policy"
+    assert {each.type for each in said.findings} >= {"CREDIT_CARD", "PERSON"}
+
+
 async def test_a_client_sees_its_own_refusals_only(dispatcher: Dispatcher, container: Container) -> None:
     call = await native(container, "/v1/protect", {"text": TEXT, "policy_id": "no-cards"})
     await opened(dispatcher, call)

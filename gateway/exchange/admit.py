@@ -103,7 +103,11 @@ class Admission:
         return self._admit_other(call, path)
 
     def _check_signature(self, call: Call) -> None:
-        """Refuses a signed call that no upstream may sign anew. Raises BadRequest."""
+        """Refuses a signed call that no upstream may sign anew. Raises BadRequest, and NotFound for a model's name."""
+        path = call.path.partition("?")[0]
+        if is_signed(call.fields) and path.startswith("/model/") and not is_bedrock(path):
+            # Signing it anew would not help.
+            raise unknown_path(path)
         wire = self._wires.named(call.wire) if call.wire else None
         signs = wire is not None and wire.family == "bedrock" and self._surfaces.signs
         refuse_signed(call.fields, call.path.partition("?")[2], signs_anew=signs)

@@ -11,7 +11,7 @@ from typing import Any
 
 from gateway.assessment import Assessment
 from gateway.errors import BadRequest
-from gateway.exchange.permissions import check_call, check_form, check_opaque
+from gateway.exchange.permissions import NO_MODEL, check_call, check_form, check_opaque
 from gateway.exchange.state import Exchange
 from gateway.http.strict_json import dump
 from gateway.models import Risk, RiskLevel, Route, RouteDecision
@@ -124,7 +124,7 @@ class LineProtection:
         check_call(wire, body, exchange.caller, replace(destination, model=served), path)
         for name in {served, *conversation.names} - self._names:
             if not self._is_name(name):
-                raise BadRequest("`model` is not the name of a model.", param="model")
+                raise BadRequest(NO_MODEL, param="model")
             self._names.add(name)
         if served:
             wire.set_model(body, served)

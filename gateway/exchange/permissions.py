@@ -12,6 +12,11 @@ from gateway.wires.base import Body, Conversation, Wire
 from gateway.wires.gemini_request import named_requests
 from gateway.wires.reading import deployment_in, is_opaque
 
+NO_MODEL = (
+    "`model`, in the body or in the path, holds private text or something else than the name of a model, and nothing "
+    "was sent; name a model alone."
+)
+
 
 def check_call(wire: Wire, body: Body, caller: Caller, destination: Destination, path: str) -> None:
     """Raises Forbidden unless the caller's key permits the call and its model. A read of an earlier answer has none."""

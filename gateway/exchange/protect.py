@@ -19,7 +19,7 @@ from gateway.exchange.batches import Batches
 from gateway.exchange.destination import Destination
 from gateway.exchange.earlier_answers import EarlierAnswers
 from gateway.exchange.header_policy import HeadSearch
-from gateway.exchange.permissions import check_call, check_form, check_opaque, refusal
+from gateway.exchange.permissions import NO_MODEL, check_call, check_form, check_opaque, refusal
 from gateway.exchange.recent_findings import RecentFindings
 from gateway.exchange.records import Records, described
 from gateway.exchange.socket_conversations import SocketConversations
@@ -178,7 +178,7 @@ class Protection:
         def job() -> tuple[Protected, Assessment, list[Field]]:
             # Names of models are forwarded unchanged.
             if not all(head.is_clean(name, self._patterns) for name in {destination.model, *conversation.names}):
-                raise BadRequest("`model` is not the name of a model.", param="model")
+                raise BadRequest(NO_MODEL, param="model")
             protected, assessment = self.hide(
                 conversation, policy, placeholders, exchange.caller, advice=False, corrections=corrections
             )

@@ -7,13 +7,14 @@ import re
 from collections.abc import Iterable
 from hashlib import sha256
 from typing import NamedTuple
+from urllib.parse import unquote_to_bytes
 
 from gateway.errors import BadRequest, UnsupportedMedia
 
 _KIND = re.compile(r"""multipart/form-data;\s*boundary=("?)([A-Za-z0-9'()+_,./:=?-]{1,70})\1\s*\Z""", re.IGNORECASE)
 _DISPOSITION = re.compile(
     rb'content-disposition:[ \t]*form-data;[ \t]*name="([^"\r\n]{1,128})"(?:;[ \t]*filename="([^"\r\n]{0,255})")?'
-    rb"(?:;[ \t]*filename\*=[^;\r\n]{0,1024})?[ \t]*",
+    rb"(?:;[ \t]*filename\*=(?:utf-8'[\w-]{0,35}'([\w.!#$&+^`|~%-]{0,1024})|([^;\r\n]{0,1024})))?[ \t]*",
     re.IGNORECASE,
 )
 _MOST_PARTS, _LONGEST_HEAD = 32, 4096
@@ -54,8 +55,14 @@ def _part(head: bytes, content: bytes) -> Part:
     if len(found) != 1:
         raise _malformed()
     try:
-        name, filename = found[0][1].decode(), found[0][2]
-        return Part(name, content, None if filename is None else filename.decode())
+        name, filename, encoded, other = found[0].groups()
+        if other is not None:
+            message = "`filename*` of a file in the form must be `UTF-8''` and a percent-encoded name (RFC 8187)."
+            raise BadRequest(f"{message} Use `filename` instead.", param="file")
+        if encoded is not None:
+            # It counts before `filename` (RFC 6266, section 4.3).
+            filename = unquote_to_bytes(encoded)
+        return Part(name.decode(), content, None if filename is None else filename.decode())
     except UnicodeDecodeError:
         raise _malformed() from None
 

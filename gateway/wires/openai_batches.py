@@ -97,8 +97,15 @@ class OpenAIBatches(BatchWire):
         return given[0] if isinstance(given, list) and len(given) == 1 and is_id(given[0]) else ""
 
     def read(self, body: Body, path: str = "") -> Conversation:
+        if "requests" in body:
+            message = (
+                "`requests` inside a job cannot be protected yet, and nothing was sent; upload them as a file with the "
+                "purpose `batch`, and name it in `input_files`."
+            )
+            raise BadRequest(message, param="requests")
         if body and _FILE not in body and not self.source(body):
-            raise BadRequest("`input_file_id` must name a file that was uploaded for it.", param="input_file_id")
+            name = "input_files" if "input_files" in body else "input_file_id"
+            raise BadRequest(f"`{name}` must name one file that was uploaded for it.", param=name)
         return super().read(body, path)
 
     def unsearched(self, body: Body) -> frozenset[str]:

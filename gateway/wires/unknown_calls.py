@@ -31,6 +31,11 @@ def unknown_path(path: str) -> NotFound:
     call = next((word for word in words if word not in _WORDS["prefixes"]), "")
     if is_beyond_json(path):
         problem = f"{BEYOND_JSON}. A policy with `attachments` set to `pass` lets files pass inside other calls."
+    elif path.startswith("/model/") and not is_bedrock(path):
+        problem = (
+            "The path of a call to Amazon Bedrock must have the id or the ARN of a model and nothing else, such as "
+            "/model/{model}/converse, and nothing was sent."
+        )
     elif call in _WORDS["calls"]:
         problem = "This call is not supported yet, and nothing was sent."
     else:

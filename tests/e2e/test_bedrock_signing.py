@@ -197,6 +197,16 @@ def test_other_signed_calls_are_refused(signing: Signing, entrance: str, path: s
     assert not any(upstream.recorded for upstream in signing.upstreams.values())
 
 
+@pytest.mark.parametrize("name", [MAIL.replace("@", "%40"), "anthropic.4111-1111-1111-1111"])
+def test_a_signed_path_with_private_text_says_so(signing: Signing, entrance: str, name: str) -> None:
+    headers = SIGNED | {"x-svc-key": signing.keys["granted"]}
+    answer = signing.post(entrance, f"/model/{name}/converse", ASKED, headers)
+    assert answer.status_code in {400, 404}
+    assert "id or the ARN of a model" in answer.text or "`model`, in the body or in the path" in answer.text
+    assert "4111" not in answer.text
+    assert not any(upstream.recorded for upstream in signing.upstreams.values())
+
+
 def test_a_signature_for_another_host_is_refused(signing: Signing) -> None:
     headers = SIGNED | {"x-svc-key": signing.keys["granted"]}
     with signing.running.proxied() as client:

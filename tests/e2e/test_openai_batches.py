@@ -116,6 +116,16 @@ def test_forms(client: Any, entrance: Entrance) -> None:
         upload(client, line(MAIL), extra_body={"svc_policy": "strict"})
     with pytest.raises(openai.NotFoundError, match="no such batch or file"):
         client.batches.create(input_file_id="file-x", endpoint="/v1/responses", completion_window="24h")
+    for job, said in (
+        (
+            {"requests": [{"custom_id": "a", "body": {"messages": [{"role": "user", "content": MAIL}]}}]},
+            "`requests` inside",
+        ),
+        ({"input_files": ["a", "b"]}, "`input_files` must name one file"),
+        ({}, "`input_file_id` must name one file"),
+    ):
+        with pytest.raises(openai.BadRequestError, match=said):
+            client.post("/batch/jobs", cast_to=object, body={"model": "m", "endpoint": "/v1/chat/completions", **job})
     assert not entrance.upstream.recorded
     upload(client, line(MAIL), expires_after={"anchor": "created_at", "seconds": 86400})
     assert b'name="expires_after[seconds]"\r\n\r\n86400\r\n' in entrance.crossed

@@ -21,6 +21,32 @@ def test_what_a_client_sends_is_read() -> None:
     assert parts == [Part("purpose", b"batch"), Part("file", content, "Zoë.jsonl")]
 
 
+@pytest.mark.parametrize(
+    ("said", "filename"),
+    [
+        (b"; filename*=UTF-8''Zo%C3%AB%20K.jsonl", "Zoë K.jsonl"),
+        (b"; filename=\"a.jsonl\"; filename*=utf-8'en'b.jsonl", "b.jsonl"),
+        (b"; filename*=UTF-8''", ""),
+    ],
+)
+def test_an_encoded_file_name_is_read(said: bytes, filename: str) -> None:
+    """RFC 8187."""
+    head = HEAD.replace(b'"a"', b'"a"' + said)
+    assert parse_form(head + b"1\r\n--b--", KIND) == [Part("a", b"1", filename)]
+
+
+@pytest.mark.parametrize("value", [b"iso-8859-1'en'%A3", b"a.jsonl", b"UTF-8''a b", b"utf-8'anna@acme.test"])
+def test_another_encoded_file_name_is_refused_with_its_reason(value: bytes) -> None:
+    with pytest.raises(GatewayError, match=r"`filename\*` .* `filename` instead") as refused:
+        parse_form(HEAD.replace(b'"a"', b'"a"; filename*=' + value) + b"1\r\n--b--", KIND)
+    assert "anna" not in str(refused.value)
+
+
+def test_an_encoded_file_name_that_is_no_text_is_refused() -> None:
+    with pytest.raises(GatewayError, match="cannot be read"):
+        parse_form(HEAD.replace(b'"a"', b"\"a\"; filename*=UTF-8''%FF") + b"1\r\n--b--", KIND)
+
+
 def test_what_is_written_reads_back() -> None:
     given = [Part("purpose", b"batch"), Part("file", b"\r\n--svc-\r\n", 'a"b.jsonl')]
     content, kind = write_form(given)

@@ -37,7 +37,7 @@ from gateway.config.locations import BUILTIN_POLICIES, default_folder
 from gateway.config.outbound_proxy import OutboundProxies, outbound_proxies
 from gateway.config.private_files import check_private
 from gateway.config.settings_file import ENVIRONMENT_ONLY, PREFIX, SettingsError, file_values
-from gateway.config.upstreams import UpstreamName, UpstreamSettings, Url, host_and_port
+from gateway.config.upstreams import Upstreams, UpstreamSettings, Url
 from gateway.http.aws_signing import AwsSigner
 
 __all__ = ["CONFIGURED_UPSTREAM", "ENVIRONMENT_ONLY", "PREFIX", "Settings", "SettingsError"]
@@ -147,7 +147,7 @@ class Settings(BaseSettings):
     """API key for `configured-upstream`."""
     upstream_ca: FilePath | None = None
     """PEM file of certificate authorities to trust for every upstream, in addition to the public ones."""
-    upstreams: dict[UpstreamName, UpstreamSettings] = Field(default={})
+    upstreams: Upstreams = Field(default={})
     """Model providers by name; see below. The first whose `models` match a model's name serves it."""
     default_upstream: str | None = None
     """Upstream for models that no pattern matches. If unset, the gateway refuses such a model."""
@@ -291,10 +291,6 @@ class Settings(BaseSettings):
             raise ValueError("tls_certificate and tls_key belong together; set both or none")
         if self.upstream and CONFIGURED_UPSTREAM in self.upstreams:
             raise ValueError(f"upstream and upstreams.{CONFIGURED_UPSTREAM} name the same upstream; set one of them")
-        signing = [(host_and_port(each.base_url), name) for name, each in self.upstreams.items() if each.signs]
-        if len(twice := sorted(name for place, name in signing if [host for host, _ in signing].count(place) > 1)) > 1:
-            names = " and ".join(f"upstreams.{name}" for name in twice)
-            raise ValueError(f"{names} have AWS credentials for the same host in base_url; keep those of one")
         if self.api_key and len(self.api_key.get_secret_value()) < 16:
             raise ValueError("api_key must have at least 16 characters")
         tokens = [token.get_secret_value() for token in self.web_tokens.values()]

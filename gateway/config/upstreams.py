@@ -148,3 +148,14 @@ class UpstreamSettings(BaseModel):
             return header_secret(key)
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from None
+
+
+def _one_signs(upstreams: dict[str, UpstreamSettings]) -> dict[str, UpstreamSettings]:
+    signing = [(host_and_port(each.base_url), name) for name, each in upstreams.items() if each.signs]
+    if twice := sorted(name for place, name in signing if [host for host, _ in signing].count(place) > 1):
+        names = " and ".join(twice)
+        raise ValueError(f"{names} have AWS credentials for the same host in base_url; keep those of one")
+    return upstreams
+
+
+Upstreams = Annotated[dict[UpstreamName, UpstreamSettings], AfterValidator(_one_signs)]

@@ -257,7 +257,7 @@ class TestSecrets:
     def test_two_upstreams_that_sign_for_one_host(self, base_url: str) -> None:
         """Nothing would say whose credentials sign a request of a client that signs for this host."""
         said = problems(upstreams={"b": AWS, "a": {**AWS, "base_url": base_url}})
-        assert "upstreams.a and upstreams.b have AWS credentials for the same host in base_url" in said
+        assert "upstreams: a and b have AWS credentials for the same host in base_url" in said
         alone = {"wire": "bedrock", "base_url": AWS["base_url"], "api_key_env": "A"}
         load_settings(upstreams={"b": AWS, "a": alone})
 

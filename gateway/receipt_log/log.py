@@ -32,7 +32,8 @@ from gateway.store.repeated_failures import RepeatedFailures
 from gateway.store.rows import EndRow, FactsRow, StoredReceipt
 from gateway.usage import Counter, counted_records
 
-type Write = Callable[[Repositories], Record | None]
+type Write = tuple[str, Callable[[Repositories], Record | None]]
+"""The id of a request, and what writes its outcome."""
 
 _log = logging.getLogger(__name__)
 
@@ -105,7 +106,7 @@ class ReceiptLog:
             )
             return record
 
-        record = await self._store.write(write, collects=True)
+        record = await self._store.write(write, collects=True, about=draft.request_id)
         self._chain.is_durable(record)
         return Receipt(draft.request_id, record)
 
@@ -137,7 +138,7 @@ class ReceiptLog:
             )
             return record
 
-        self._submit_outcome(write)
+        self._submit_outcome((request_id, write))
 
     async def get(self, request_id: str, caller: Caller) -> Receipt:
         """Returns a receipt with its outcome. Raises NotFound (`receipt_not_found`)."""
@@ -249,7 +250,7 @@ class ReceiptLog:
 
     def _submit_outcome(self, write: Write) -> None:
         try:
-            submitted = self._store.submit(write, collects=True)
+            submitted = self._store.submit(write[1], collects=True, about=write[0])
         except Unavailable as error:
             self._not_written(write, error)
         else:

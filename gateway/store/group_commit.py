@@ -34,12 +34,14 @@ _PATIENCE_SECONDS = 0.004
 class Operation:
     """Work, and the future of its result. Without work it is a barrier, which only waits its turn.
 
-    An operation that `collects` writes nothing itself; a `before_commit` hook writes what it collected.
+    An operation that `collects` writes nothing itself; a `before_commit` hook writes what it collected. Its work may
+    ask for the records of the request `about`.
     """
 
     work: Work | None
     waiter: "asyncio.Future[Any] | concurrent.futures.Future[Any]"
     collects: bool = False
+    about: str = ""
     result: Any = None
     error: BaseException | None = None
 
@@ -74,8 +76,8 @@ class GroupCommit(ABC):
         self._thread.start()
 
     @abstractmethod
-    def _begin(self) -> Repositories:
-        """Begins a transaction that no other overlaps, in any process."""
+    def _begin(self, about: list[str]) -> Repositories:
+        """Begins a transaction that no other overlaps, in any process, and looks up the records of requests."""
 
     @abstractmethod
     def _commit(self) -> None:
@@ -207,7 +209,7 @@ class GroupCommit(ABC):
         if all(operation.work is None for operation in batch):
             return
         try:
-            repositories = self._begin()
+            repositories = self._begin([operation.about for operation in batch if operation.about])
             for operation in batch:
                 if operation.work is not None:
                     self._do_one(operation, operation.work, repositories)

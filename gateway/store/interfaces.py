@@ -1,7 +1,4 @@
-"""The interfaces of a backend, and its guarantees. tests/gateway/store/ holds each backend to them.
-
-Methods of repositories are called inside the transaction or snapshot that their `Repositories` is bound to.
-"""
+"""The interfaces of a backend, and its guarantees. tests/gateway/store/ holds each backend to them."""
 
 import concurrent.futures
 from collections.abc import Callable, Iterable, Sequence
@@ -342,8 +339,7 @@ class ReadOnlyStore(Protocol):
     def copy_to(self, path: Path) -> None:
         """Makes a copy of the database as it is now, in one file (0600), and checks it. Writers do not wait meanwhile.
 
-        Raises Unavailable when it cannot be read, is damaged, or the copy does not fit on the disk, or when such a
-        database is copied by other means; OSError.
+        Raises Unavailable when it cannot be read, is damaged, does not fit on the disk, or is on a server; OSError.
         """
 
 
@@ -360,15 +356,17 @@ class Store(Protocol):
     def close(self) -> None:
         """Completes what was submitted, then closes."""
 
-    async def write[T](self, work: Callable[[Repositories], T], *, collects: bool = False) -> T:
+    async def write[T](self, work: Callable[[Repositories], T], *, collects: bool = False, about: str = "") -> T:
         """Runs `work` in the next transaction, also when the caller stops waiting; durable on return.
 
         Work that only reads, and collects rows for a `before_commit` hook to write, sets `collects`: it is cheaper,
-        and must not write anything itself. Raises what `work` raises; Unavailable with the code `overloaded` when too
-        many wait.
+        and must not write anything itself. A backend may look up the records of the requests `about` together. Raises
+        what `work` raises; Unavailable with the code `overloaded` when too many wait.
         """
 
-    def submit[T](self, work: Callable[[Repositories], T], *, collects: bool = False) -> concurrent.futures.Future[T]:
+    def submit[T](
+        self, work: Callable[[Repositories], T], *, collects: bool = False, about: str = ""
+    ) -> concurrent.futures.Future[T]:
         """Runs `work` like `write`, from any thread and without waiting. The future is done when it is durable."""
 
     async def read[T](self, work: Callable[[Repositories], T]) -> T:

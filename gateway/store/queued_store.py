@@ -43,15 +43,17 @@ class QueuedStore:
         for work in self._on_close:
             work()
 
-    async def write[T](self, work: Callable[[Repositories], T], *, collects: bool = False) -> T:
+    async def write[T](self, work: Callable[[Repositories], T], *, collects: bool = False, about: str = "") -> T:
         waiter: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._writer.put(Operation(work, waiter, collects), WRITE_LIMIT)
+        self._writer.put(Operation(work, waiter, collects, about), WRITE_LIMIT)
         result: T = await waiter
         return result
 
-    def submit[T](self, work: Callable[[Repositories], T], *, collects: bool = False) -> concurrent.futures.Future[T]:
+    def submit[T](
+        self, work: Callable[[Repositories], T], *, collects: bool = False, about: str = ""
+    ) -> concurrent.futures.Future[T]:
         waiter: concurrent.futures.Future[T] = concurrent.futures.Future()
-        self._writer.put(Operation(work, waiter, collects), SUBMIT_LIMIT)
+        self._writer.put(Operation(work, waiter, collects, about), SUBMIT_LIMIT)
         return waiter
 
     async def read[T](self, work: Callable[[Repositories], T]) -> T:

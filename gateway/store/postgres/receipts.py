@@ -52,12 +52,16 @@ _WITH_VALUE = """
 class Receipts:
     """See `interfaces`."""
 
-    def __init__(self, statements: Statements, instance: str) -> None:
+    def __init__(self, statements: Statements, instance: str, about: Sequence[str]) -> None:
         self._db = statements
         self._instance = instance
+        self._looked_up: dict[str, dict[str, tuple[str, str]]] = {}
+        if about:
+            self._look_up(about)
 
     def add(self, records: Sequence[NewRecord]) -> None:
         if records:
+            self._looked_up.clear()
             first = min(record.sequence for record in records)
             self._db.run(_INSERT, [self._instance, first, self._instance, *columns(records)])
 
@@ -94,8 +98,16 @@ class Receipts:
         return StoredHead(size if 0 <= size <= LARGEST_NUMBER else -1, head, checkpoint)
 
     def filed(self, request_id: str) -> dict[str, tuple[str, str]]:
-        query = "SELECT kind, owner, hash FROM receipts WHERE request_id = %s"
-        return {kind: (owner, hash) for kind, owner, hash in self._db.run(query, [request_id])}
+        if request_id not in self._looked_up:
+            self._look_up([request_id])
+        return dict(self._looked_up[request_id])
+
+    def _look_up(self, request_ids: Sequence[str]) -> None:
+        """Reads the records of requests in one round trip, for `filed` in this transaction."""
+        self._looked_up |= {request_id: {} for request_id in request_ids}
+        query = "SELECT request_id, kind, owner, hash FROM receipts WHERE request_id = ANY(%s)"
+        for request_id, kind, owner, hash in self._db.run(query, [list(request_ids)]):
+            self._looked_up[request_id][kind] = (owner, hash)
 
     def find(self, request_id: str, owner: str | None) -> StoredReceipt | None:
         where, parameters = ("", [request_id]) if owner is None else ("AND owner = %s", [request_id, owner])
@@ -161,6 +173,7 @@ class Receipts:
         return [StoredRecord(*row) for row in self._db.run(query, [kind, limit])]
 
     def delete_up_to(self, sequence: int) -> None:
+        self._looked_up.clear()
         self._db.run("DELETE FROM receipts WHERE sequence <= %s", [sequence])
         self._db.run("DELETE FROM receipts_facts WHERE sequence <= %s", [sequence])
         query = "DELETE FROM receipts_values WHERE block BETWEEN 0 AND %s AND sequence <= %s"

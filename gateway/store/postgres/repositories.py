@@ -1,5 +1,7 @@
 """Everything stored, as one transaction or snapshot sees it."""
 
+from collections.abc import Sequence
+
 import psycopg
 
 from gateway.store.postgres.corrections import Corrections
@@ -14,12 +16,12 @@ from gateway.store.postgres.usage import Usage
 class Repositories:
     """Made for a connection; its owner begins and ends the transactions."""
 
-    def __init__(self, conn: psycopg.Connection, instance: str = "") -> None:
-        """`instance` names the process, if it writes."""
+    def __init__(self, conn: psycopg.Connection, instance: str = "", about: Sequence[str] = ()) -> None:
+        """`instance` names the process, if it writes. The records of the requests `about` are looked up together."""
         statements = Statements(conn)
         self.keys = Keys(statements)
         self.sessions = Sessions(statements)
         self.policies = Policies(statements)
-        self.receipts = Receipts(statements, instance)
+        self.receipts = Receipts(statements, instance, about)
         self.usage = Usage(statements)
         self.corrections = Corrections(statements)

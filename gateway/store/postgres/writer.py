@@ -39,7 +39,7 @@ class Writer(GroupCommit):
         self._waited_in_vain = False
         self.start()
 
-    def _begin(self) -> Repositories:
+    def _begin(self, about: list[str]) -> Repositories:
         deadline = time.monotonic() + (_IMPATIENCE_SECONDS if self._waited_in_vain else _PATIENCE_SECONDS)
         while True:
             try:
@@ -54,7 +54,7 @@ class Writer(GroupCommit):
                 time.sleep(_PAUSE_SECONDS)
             else:
                 self._waited_in_vain = False
-                return Repositories(self._conn, self._instance)
+                return Repositories(self._conn, self._instance, about)
 
     def _commit(self) -> None:
         # A transaction in which a statement failed is undone by a commit, which reports no error.

@@ -35,7 +35,7 @@ class Writer(GroupCommit):
         self._waits_ms = _BUSY_MS
         self.start()
 
-    def _begin(self) -> Repositories:
+    def _begin(self, about: list[str]) -> Repositories:
         self._wait_for_locks(_BUSY_AGAIN_MS if self._locked else _BUSY_MS)
         self._locked = False
         self._conn.execute("BEGIN IMMEDIATE")

@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,12 @@ import pytest
 from gateway.config.database_url import Database
 from gateway.errors import Unavailable
 from gateway.store import Repositories, Store, open_store
+from gateway.store.rows import NewRecord
 from tests import postgres
 from tests.gateway.store.support import Gate, add, names
 
 writer = pytest.importorskip("gateway.store.postgres.writer")
+statements = pytest.importorskip("gateway.store.postgres.statements")
 
 OTHERS = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{}' AND pid <> pg_backend_pid()"
 
@@ -45,6 +48,28 @@ async def test_work_that_ends_the_transaction_is_not_taken_for_committed(store: 
             await store.write(lambda stored, end=end: stored.keys._db.run(end), collects=True)
     await store.write(add("after"))
     assert await store.read(names) == ["after"]
+
+
+async def test_the_records_of_a_batch_are_looked_up_in_one_round_trip(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, queries = statements.Statements.run, list[str]()
+
+    def counted(self: object, query: str, parameters: Sequence[object] = ()) -> object:
+        queries.append(query)
+        return run(self, query, parameters)
+
+    monkeypatch.setattr(statements.Statements, "run", counted)
+    await store.write(lambda stored: stored.receipts.add([NewRecord(1, "receipt", "req_1", "key_1", "{}", "h", "")]))
+    gate = Gate(store)
+    ids = ["req_1", "req_2", "req_3"]
+    waiting = asyncio.gather(
+        *(store.write(lambda stored, id=id: stored.receipts.filed(id), collects=True, about=id) for id in ids)
+    )
+    await asyncio.sleep(0)
+    gate.open()
+    assert await waiting == [{"receipt": ("key_1", "h")}, {}, {}]
+    assert sum("request_id = ANY" in query for query in queries) == 1
 
 
 async def test_connections_that_broke_between_two_transactions_cost_no_request(

@@ -10,14 +10,18 @@ import pytest
 from gateway.exchange.streaming.framing import sequence_of
 from gateway.policy.document import GuardDocument
 from gateway.wires.anthropic_messages import WIRE as ANTHROPIC
-from gateway.wires.base import Wire
+from gateway.wires.base import Wire, Wires
 from gateway.wires.bedrock_converse import WIRE as CONVERSE
 from gateway.wires.bedrock_invoke import WIRE as INVOKE
+from gateway.wires.chat_completions import WIRE as CHAT
 from gateway.wires.code_assist import WIRE as CODE_ASSIST
 from gateway.wires.cohere_chat import WIRE as COHERE
 from gateway.wires.completions import WIRE as COMPLETIONS
 from gateway.wires.gemini import WIRE as GEMINI
+from gateway.wires.mistral_agents import WIRE as AGENTS
+from gateway.wires.mistral_fim import WIRE as FIM
 from gateway.wires.ollama_chat import WIRE as OLLAMA
+from gateway.wires.ollama_generate import WIRE as GENERATE
 from gateway.wires.responses import WIRE as RESPONSES
 from gateway.wires.vertex_anthropic import WIRE as VERTEX_ANTHROPIC
 from tests.chunkings import ALL, CHUNKINGS
@@ -27,6 +31,7 @@ from tests.gateway.wires import test_code_assist as code_assist
 from tests.gateway.wires import test_cohere_streams as cohere
 from tests.gateway.wires import test_completions as completions
 from tests.gateway.wires import test_gemini_streams as gemini
+from tests.gateway.wires import test_mistral_streams as mistral
 from tests.gateway.wires import test_ollama_streams as ollama
 from tests.gateway.wires import test_responses_streams as responses
 from tests.gateway.wires.replays import byte_chunks, plan, read_sse, replay, session, sse
@@ -39,6 +44,7 @@ def in_sequence(size: int) -> bytes:
 
 # The wire, its streams in deltas of different sizes, and what a plan has besides.
 STREAMS: dict[str, tuple[Wire, Callable[[int], bytes], dict[str, Any]]] = {
+    "chat": (CHAT, mistral.answer, {}),
     "completions": (COMPLETIONS, completions.stream, {}),
     "responses": (RESPONSES, responses.stream, {"request": responses.REQUEST}),
     "responses over a WebSocket": (RESPONSES, in_sequence, {"request": responses.REQUEST, "framing": "json-seq"}),
@@ -55,7 +61,10 @@ STREAMS: dict[str, tuple[Wire, Callable[[int], bytes], dict[str, Any]]] = {
         {"guard": GuardDocument()},
     ),
     "cohere": (COHERE, cohere.answer, {}),
+    "mistral's agents": (AGENTS, mistral.answer, {}),
+    "mistral's code": (FIM, mistral.code, {}),
     "ollama": (OLLAMA, ollama.answer, {"framing": "ndjson"}),
+    "ollama's generation": (GENERATE, ollama.generated, {"framing": "ndjson"}),
     "gemini in JSON": (
         GEMINI,
         lambda size: gemini.framed(gemini.answer(size), "json-array"),
@@ -72,6 +81,11 @@ STREAMS: dict[str, tuple[Wire, Callable[[int], bytes], dict[str, Any]]] = {
         {"guard": GuardDocument(), "framing": "eventstream-chunks"},
     ),
 }
+
+
+def test_each_wire_that_streams_is_cut() -> None:
+    streaming = {wire.id for wire in Wires.discover() if wire.stream is not None}
+    assert {wire.id for wire, _, _ in STREAMS.values()} == streaming
 
 
 def played(name: str, pieces: Iterable[bytes]) -> bytes:

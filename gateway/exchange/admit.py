@@ -278,9 +278,9 @@ class Admission:
         place, _, query = path.partition("?")
         query, _ = take_keys(query)
         asked = wire.model(body, place)
-        if not body and asked == CONFIGURED_UPSTREAM:
-            # A read of an answer by its id, which only the upstream that gave it knows.
-            asked = self._earlier.provider(caller, wire.read(body, place).continues) or asked
+        if access is None and asked == CONFIGURED_UPSTREAM:
+            # An answer or a conversation is named, which only the upstream that gave it knows. Reading takes members.
+            asked = self._earlier.provider(caller, wire.read({**body}, place).continues) or asked
         if access is not None and asked == CONFIGURED_UPSTREAM:
             asked = self._keeper(wire, body, access) or asked
         surface, model = self._surfaces.resolve(asked, wire.family)

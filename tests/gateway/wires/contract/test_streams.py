@@ -19,6 +19,7 @@ from gateway.wires.cohere_chat import WIRE as COHERE
 from gateway.wires.completions import WIRE as COMPLETIONS
 from gateway.wires.gemini import WIRE as GEMINI
 from gateway.wires.mistral_agents import WIRE as AGENTS
+from gateway.wires.mistral_conversations import WIRE as CONVERSATIONS
 from gateway.wires.mistral_fim import WIRE as FIM
 from gateway.wires.ollama_chat import WIRE as OLLAMA
 from gateway.wires.ollama_generate import WIRE as GENERATE
@@ -31,6 +32,7 @@ from tests.gateway.wires import test_code_assist as code_assist
 from tests.gateway.wires import test_cohere_streams as cohere
 from tests.gateway.wires import test_completions as completions
 from tests.gateway.wires import test_gemini_streams as gemini
+from tests.gateway.wires import test_mistral_conversations as conversations
 from tests.gateway.wires import test_mistral_streams as mistral
 from tests.gateway.wires import test_ollama_streams as ollama
 from tests.gateway.wires import test_responses_streams as responses
@@ -63,6 +65,7 @@ STREAMS: dict[str, tuple[Wire, Callable[[int], bytes], dict[str, Any]]] = {
     "cohere": (COHERE, cohere.answer, {}),
     "mistral's agents": (AGENTS, mistral.answer, {}),
     "mistral's code": (FIM, mistral.code, {}),
+    "mistral's conversations": (CONVERSATIONS, conversations.answer, {}),
     "ollama": (OLLAMA, ollama.answer, {"framing": "ndjson"}),
     "ollama's generation": (GENERATE, ollama.generated, {"framing": "ndjson"}),
     "gemini in JSON": (

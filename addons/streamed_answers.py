@@ -74,7 +74,7 @@ def is_stream(flow: http.HTTPFlow, framing: Framing) -> bool:
     is_plain = response.headers.get("content-encoding", "identity").lower() == "identity"
     # Clients of HTTP/1.0 cannot read chunks.
     can_stream = flow.request.http_version != "HTTP/1.0"
-    is_kind = framing == "jsonl" or kind == MEDIA_TYPES[framing]
+    is_kind = framing == "jsonl" or kind in MEDIA_TYPES[framing]
     return is_kind and response.status_code == 200 and is_plain and can_stream
 
 

@@ -89,6 +89,13 @@ CALLS: dict[str, tuple[str, str, dict[str, str], Any]] = {
     "cohere": (COHERE, "/v2/chat", BEARER, {**CHAT, "documents": [{"id": "1", "data": {"text": SAID}}]}),
     "cohere, streamed": (COHERE, "/v2/chat", BEARER, {**CHAT, **STREAM}),
     "cohere, rank": (COHERE, "/v2/rerank", BEARER, {"model": "m", "query": SAID, "documents": ["a"]}),
+    "cohere, first version": (COHERE, "/v1/chat", BEARER, {"message": SAID, **STREAM}),
+    "mistral, conversation": (
+        MISTRAL,
+        "/v1/conversations",
+        BEARER,
+        {"agent_id": "ag_1", "inputs": CHAT["messages"], **STREAM},
+    ),
     "mistral, code": (MISTRAL, "/v1/fim/completions", BEARER, {"model": "m", "prompt": SAID, **STREAM}),
     "mistral, agent": (
         MISTRAL,
@@ -132,12 +139,20 @@ def provider(request: Recorded) -> Reply:
         ]
         end = {"type": "message-end", "delta": {"finish_reason": "COMPLETE"}}
         return events([*deltas, end], named=True) if is_streamed else Reply(json.dumps(whole).encode())
+    if request.path == "/v1/chat":
+        said: list[Any] = [{"event_type": "text-generation", "text": each} for each in pieces]
+        end = {"event_type": "stream-end", "response": {}}
+        content = b"".join(json.dumps(line).encode() + b"\n" for line in (*said, end))
+        return Reply(content, headers={"content-type": "application/stream+json"})
+    if request.path.endswith("/conversations"):
+        start: Any = {"type": "conversation.response.started", "conversation_id": "conv_1"}
+        outputs = [{"type": "message.output.delta", "id": "m", "role": "assistant", "content": each} for each in pieces]
+        return events([start, *outputs, {"type": "conversation.response.done", "usage": {}}], named=True)
     if request.path.startswith("/api/"):
         place = "response" if request.path.endswith("generate") else "message"
-        said = pieces if request.json.get("stream") is not False else [text]
         lines = [
             {place: each if place == "response" else {"role": "assistant", "content": each}, "done": False}
-            for each in said
+            for each in (pieces if request.json.get("stream") is not False else [text])
         ]
         lines[-1]["done"] = True
         kind = "application/x-ndjson" if len(lines) > 1 else "application/json"
@@ -181,7 +196,7 @@ def read(answer: httpx.Response) -> str:
     assert answer.status_code == 200, answer.text
     if answer.headers["content-type"] == "application/json":
         return spoken(answer.json())
-    if answer.headers["content-type"] == "application/x-ndjson":
+    if answer.headers["content-type"] in {"application/x-ndjson", "application/stream+json"}:
         return spoken([json.loads(line) for line in answer.text.splitlines()])
     found = [block.partition("data: ")[2] for block in answer.text.split("\n\n")]
     return spoken([json.loads(data) for data in found if data not in {"", "[DONE]"}])
@@ -249,6 +264,30 @@ def test_through_the_gateway(served: Running, clouds: Upstream, name: str, own: 
         assert request.header("api-key") == (None if name.startswith(KEYLESS) else "key-of-the-cloud")
         assert request.header("authorization") is None
     assert MAIL.encode() not in clouds.seen
+
+
+@pytest.mark.parametrize("entrance", ["proxied", "stranger"])
+def test_what_ollama_says_of_its_models_and_itself(served: Running, clouds: Upstream, entrance: str) -> None:
+    shown = {"capabilities": ["completion", "tools"], "model_info": {"m.context_length": 4096}}
+    clouds.answer = lambda request: Reply(
+        json.dumps(shown if request.method == "POST" else {"version": "0.12.3"}).encode()
+    )
+    clouds.recorded.clear()
+    try:
+        with (
+            served.proxied(f"https://{OLLAMA}:{clouds.port}")
+            if entrance == "proxied"
+            else served.stranger(authorization=f"Bearer {OPERATOR_KEY}")
+        ) as client:
+            answered = client.post("/api/show", json={"model": "qwen3:8b"}).json()
+            assert client.get("/api/version").json()["version"] == "0.12.3"
+    finally:
+        clouds.answer = provider
+    assert answered.items() >= shown.items()
+    assert [(each.method, each.path, each.body) for each in clouds.recorded] == [
+        ("POST", "/api/show", b'{"model":"qwen3:8b"}'),
+        ("GET", "/api/version", b""),
+    ]
 
 
 def test_unknown_calls_of_these_hosts_are_refused(served: Running, clouds: Upstream) -> None:

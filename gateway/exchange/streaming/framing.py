@@ -12,13 +12,14 @@ from gateway.exchange.streaming.event_stream import EventStream
 from gateway.exchange.streaming.events import Event, EventReader, broke_off
 from gateway.wires.base import Framing
 
-MEDIA_TYPES: dict[Framing, str] = {
-    "sse": "text/event-stream",
-    "json-array": "application/json",
-    "ndjson": "application/x-ndjson",
-    "json-seq": "application/json-seq",
-    "eventstream": "application/vnd.amazon.eventstream",
-    "eventstream-chunks": "application/vnd.amazon.eventstream",
+MEDIA_TYPES: dict[Framing, tuple[str, ...]] = {
+    "sse": ("text/event-stream",),
+    "json-array": ("application/json",),
+    # Ollama's and Cohere's names for the same.
+    "ndjson": ("application/x-ndjson", "application/stream+json"),
+    "json-seq": ("application/json-seq",),
+    "eventstream": ("application/vnd.amazon.eventstream",),
+    "eventstream-chunks": ("application/vnd.amazon.eventstream",),
 }
 
 # Two line ends in a row. Each is atomic: CR LF is one.

@@ -158,11 +158,12 @@ async def test_later_turns_know_the_values_of_earlier_ones(container: Container)
     said = {"conversation_id": "conv_7", "outputs": [{"type": "message.output", "content": f"Hello {placeholder}."}]}
     answered = json.loads(await container.answers.close(first, 200, json.dumps(said).encode()))
     assert answered["outputs"][0]["content"] == f"Hello {MAIL}."
-    for path, body in (
+    turns: list[tuple[str, dict[str, Any]]] = [
         ("/v1/conversations/conv_7", {"inputs": f"Who am I? {MAIL}?"}),
         ("/v1/conversations/conv_7/restart", {"from_entry_id": "e1", "inputs": f"Who am I? {MAIL}?"}),
         ("/v1/conversations/conv_7/history", {}),
-    ):
+    ]
+    for path, body in turns:
         again = await asked(container, path, **body)
         assert not body or json.loads(again.body)["inputs"] == f"Who am I? {placeholder}?"
         reply = {"conversation_id": "conv_7", "entries": [{"type": "message.output", "content": placeholder}]}
@@ -189,7 +190,7 @@ async def test_a_turn_goes_to_the_upstream_that_has_the_conversation(container: 
         path="/v1/conversations",
     )
     await container.answers.close(first, 200, b'{"conversation_id": "conv_8", "outputs": []}')
-    body = {"inputs": "And?", "svc_task": "a"}
+    body: dict[str, Any] = {"inputs": "And?", "svc_task": "a"}
     for method, given in (("", body), ("/restart", body), ("/history", {})):
         url = place(f"/v1/conversations/conv_8{method}", **given)
         assert url == f"https://api.mistral.test/v1/conversations/conv_8{method}"

@@ -16,6 +16,7 @@ from gateway.wires.bedrock_invoke import WIRE as INVOKE
 from gateway.wires.chat_completions import WIRE as CHAT
 from gateway.wires.code_assist import WIRE as CODE_ASSIST
 from gateway.wires.cohere_chat import WIRE as COHERE
+from gateway.wires.cohere_chat_v1 import WIRE as COHERE_V1
 from gateway.wires.completions import WIRE as COMPLETIONS
 from gateway.wires.gemini import WIRE as GEMINI
 from gateway.wires.mistral_agents import WIRE as AGENTS
@@ -29,6 +30,7 @@ from tests.chunkings import ALL, CHUNKINGS
 from tests.gateway.wires import test_anthropic_streams as anthropic
 from tests.gateway.wires import test_bedrock_streams as bedrock
 from tests.gateway.wires import test_code_assist as code_assist
+from tests.gateway.wires import test_cohere_chat_v1 as cohere_v1
 from tests.gateway.wires import test_cohere_streams as cohere
 from tests.gateway.wires import test_completions as completions
 from tests.gateway.wires import test_gemini_streams as gemini
@@ -63,6 +65,7 @@ STREAMS: dict[str, tuple[Wire, Callable[[int], bytes], dict[str, Any]]] = {
         {"guard": GuardDocument()},
     ),
     "cohere": (COHERE, cohere.answer, {}),
+    "cohere's first version": (COHERE_V1, cohere_v1.answer, {"framing": "ndjson"}),
     "mistral's agents": (AGENTS, mistral.answer, {}),
     "mistral's code": (FIM, mistral.code, {}),
     "mistral's conversations": (CONVERSATIONS, conversations.answer, {}),

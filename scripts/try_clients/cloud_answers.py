@@ -13,6 +13,7 @@ type Call = tuple[str, str, Json] | None
 
 EVENT_STREAM = "application/vnd.amazon.eventstream"
 LINES = "application/x-ndjson"
+COHERE_LINES = "application/stream+json"
 
 
 def pieces(text: str) -> list[str]:
@@ -96,6 +97,37 @@ def cohere(call: Call, text: str) -> tuple[Json, list[Json]]:
         event("tool-call-end")
     events.append({"type": "message-end", "id": "c1", "delta": {"finish_reason": reason, "usage": usage}})
     return {"id": "c1", "finish_reason": reason, "message": message, "usage": usage}, events
+
+
+def cohere_lines(call: Call, text: str) -> tuple[Json, bytes]:
+    """Returns an answer of the first version of Cohere's chat, and the lines of a streamed one."""
+    whole: Json = {"generation_id": "g1", "text": "" if call else text, "finish_reason": "COMPLETE"}
+    events: list[Json] = [{"event_type": "stream-start", "generation_id": "g1"}]
+    if call is None:
+        events += [{"event_type": "text-generation", "text": piece} for piece in pieces(text)]
+    else:
+        whole["tool_calls"] = [{"name": call[1], "parameters": call[2]}]
+        deltas: list[Json] = [{"name": call[1], "index": 0}]
+        deltas += [{"parameters": piece, "index": 0} for piece in pieces(json.dumps(call[2]))]
+        events += [{"event_type": "tool-calls-chunk", "tool_call_delta": delta} for delta in deltas]
+        events.append({"event_type": "tool-calls-generation", "tool_calls": whole["tool_calls"]})
+    events.append({"event_type": "stream-end", "finish_reason": "COMPLETE", "response": whole})
+    lines = [{"is_finished": event["event_type"] == "stream-end", **event} for event in events]
+    return whole, b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+
+
+def conversation(text: str) -> tuple[Json, list[Json]]:
+    """Returns an answer of Mistral's conversations, and the events of a streamed one."""
+    usage = {"prompt_tokens": 5, "completion_tokens": 5, "total_tokens": 10}
+    said = {"id": "msg_1", "role": "assistant"}
+    output = {**said, "object": "entry", "type": "message.output", "content": text}
+    named = {"conversation_id": "conv_1"}
+    events = [
+        {"type": "conversation.response.started", **named},
+        *({**said, "type": "message.output.delta", "content": piece} for piece in pieces(text)),
+        {"type": "conversation.response.done", "usage": usage},
+    ]
+    return {"object": "conversation.response", **named, "outputs": [output], "usage": usage}, events
 
 
 def ollama(call: Call, text: str) -> tuple[Json, bytes]:

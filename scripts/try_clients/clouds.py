@@ -154,7 +154,10 @@ CLOUDS = (
         model="model-cloud",
         credential="api-key",
     ),
-    Cloud("cohere", "python", ("cohere",), "openai", "cohere_chat.py", host="api.cohere.com", model="command-a"),
+    *(
+        Cloud(name, "python", ("cohere",), "openai", program, host="api.cohere.com", model="command-a")
+        for name, program in (("cohere", "cohere_chat.py"), ("cohere, first version", "cohere_generation.py"))
+    ),
     Cloud("ollama", "python", ("ollama",), "openai", "ollama_chat.py", host="ollama.com", model="qwen3"),
     *(
         Cloud(
@@ -162,12 +165,17 @@ CLOUDS = (
             "python",
             ("mistralai",),
             "openai",
-            "mistral_chat.py",
+            "mistral_conversation.py" if method == "conversations" else "mistral_chat.py",
             variables={"METHOD": method},
-            has_tools=method != "fim",
+            has_tools=not name.endswith("without tools"),
             host="api.mistral.ai",
             model=f"mistral-{method}",
         )
-        for name, method in (("chat", "chat"), ("agents", "agents"), ("code, without tools", "fim"))
+        for name, method in (
+            ("chat", "chat"),
+            ("agents", "agents"),
+            ("code, without tools", "fim"),
+            ("conversations, without tools", "conversations"),
+        )
     ),
 )

@@ -13,7 +13,18 @@ from typing import Any
 
 from . import sockets
 from .batches import Batches
-from .cloud_answers import EVENT_STREAM, LINES, Call, chunked, cohere, converse, ollama
+from .cloud_answers import (
+    COHERE_LINES,
+    EVENT_STREAM,
+    LINES,
+    Call,
+    chunked,
+    cohere,
+    cohere_lines,
+    conversation,
+    converse,
+    ollama,
+)
 from .cloud_answers import pieces as _pieces
 
 type Json = Any
@@ -24,7 +35,7 @@ CALLS = 3
 # Over a WebSocket, and of clients that have signed in.
 TURNS = 10
 _NEEDLE = re.compile(rf"\[CREDIT_CARD_\w{{5}}\]|{CARD}")
-_RESULTS = re.compile(r'"(?:type": ?"function_call_output|type": ?"tool_result|functionResponse|toolResult)"')
+_RESULTS = re.compile(r'"(?:type": ?"function_call_output|type": ?"tool_result|functionResponse|toolResult|outputs)"')
 # Tools that save a value or run a command, in the order of preference, and where they take it.
 _TOOLS = {
     "save": "value",
@@ -36,7 +47,7 @@ _TOOLS = {
 _OUTPUT = "saved.txt"
 _MODEL_CALLS = re.compile(
     r"/((chat|fim|agents)/completions|responses|messages(/count_tokens)?)\Z|:\w*(enerateContent|awPredict)\Z"
-    r"|^/(v2|api)/chat\Z|^/model/[^/]+/(converse|invoke)(-stream|-with-response-stream)?\Z"
+    r"|^/(v1|v2|api)/chat\Z|^/v1/conversations(/conv_1)?\Z|^/model/[^/]+/(converse|invoke)(-stream|-with-response-stream)?\Z"
 )
 
 
@@ -54,6 +65,8 @@ class Upstream:
         self.calls = CALLS
         self.speaks_sockets = False
         self.connections: list[list[Json]] = []
+        # The first answer of the conversation that the provider keeps.
+        self.said = ""
         self.batches = Batches()
         own = type("Own", (handler or Handler,), {"upstream": self})
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), own)
@@ -113,7 +126,7 @@ class Handler(BaseHTTPRequestHandler):
             return
         call = next_call(asked, body.decode("utf-8", "replace"), self.upstream.calls)
         text = saved(body.decode("utf-8", "replace"))
-        if path.startswith("/model/") or path == "/api/chat":
+        if path.startswith("/model/") or path in {"/api/chat", "/v1/chat"}:
             self._answer_other(path, asked, call, text)
             return
         if path.endswith("/completions"):
@@ -124,6 +137,9 @@ class Handler(BaseHTTPRequestHandler):
             answer, events, named = responses(call, text)
         elif path.endswith(("/messages", "awPredict")):
             answer, events, named = messages(call, text)
+        elif path.startswith("/v1/conversations"):
+            self.upstream.said = text if path.endswith("s") else self.upstream.said
+            (answer, events), named = conversation(self.upstream.said), True
         elif path == "/v2/chat":
             (answer, events), named = cohere(call, text), True
         else:
@@ -147,6 +163,9 @@ class Handler(BaseHTTPRequestHandler):
         if path == "/api/chat":
             answer, lines = ollama(call, text)
             kind, streamed = LINES, lines if asked.get("stream", True) else b""
+        elif path == "/v1/chat":
+            answer, lines = cohere_lines(call, text)
+            kind, streamed = COHERE_LINES, lines if asked.get("stream") else b""
         elif "/converse" in path:
             answer, frames = converse(call, text)
             kind, streamed = EVENT_STREAM, frames if path.endswith("-stream") else b""

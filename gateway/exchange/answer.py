@@ -101,7 +101,8 @@ class Answers:
 
     async def _about_batch(self, exchange: Exchange, status: int, body: bytes) -> AnswerEnd:
         try:
-            return await self._batches.answered(exchange, status, body)
+            lines = ResultLines(exchange.wire, self.plan(exchange, hold=True), limit=len(body))
+            return await self._batches.answered(exchange, status, body, lines)
         except GatewayError as error:
             _log.error("the values of a batch could not be kept: %s", error.code)
             return AnswerEnd("restore_failed", status, body=body)

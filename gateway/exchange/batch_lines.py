@@ -20,6 +20,7 @@ from gateway.protection.applied_corrections import Applied
 from gateway.protection.protector import Protected
 from gateway.wires.base import Conversation
 from gateway.wires.batches import Request, at, beside
+from gateway.wires.members import text_at
 
 LARGEST_TURN = 128 * 1024
 """Characters of requests from which on a worker takes no further one in the same turn."""
@@ -132,7 +133,7 @@ class LineProtection:
         return conversation
 
     def _protected(self, request: Request, conversation: Conversation) -> bytes:
-        exchange, own, placeholders = self._exchange, request.holder["custom_id"], self._exchange.placeholders
+        exchange, own, placeholders = self._exchange, text_at(request.holder, "custom_id"), self._exchange.placeholders
         protected, assessment = self._hide(
             conversation,
             exchange.policy,
@@ -143,7 +144,7 @@ class LineProtection:
         )
         if len(placeholders) > self._most:
             raise BadRequest(f"The batch has more than {self._most} private values (`max_values`); divide it.")
-        sent, rules = request.holder["custom_id"], RestoreScope(exchange.policy.restore.urls)
+        sent, rules = text_at(request.holder, "custom_id"), RestoreScope(exchange.policy.restore.urls)
         if sent != own and placeholders.restore(sent, rules=rules).text != own:
             raise BadRequest("`custom_id` has private text that the policy does not put back; use another.")
         content = dump(request.holder)

@@ -13,6 +13,7 @@ from gateway.errors import BadRequest, Forbidden, GatewayError, Gone, NotFound
 from gateway.exchange.batch_access import BatchAccess
 from gateway.exchange.messages import AnswerEnd
 from gateway.exchange.state import Exchange
+from gateway.exchange.streaming.result_lines import ResultLines
 from gateway.http.strict_json import dump, parse_object
 from gateway.placeholders import Placeholders, RestoreScope, conversation_key
 from gateway.policy.registry import PolicyRegistry
@@ -58,8 +59,11 @@ class Batches:
         exchange.placeholders = Placeholders(own, known)
         exchange.framing = "jsonl" if call.kind == "results" else None
 
-    async def answered(self, exchange: Exchange, status: int, body: bytes) -> AnswerEnd:
-        """Remembers the batch that an answer is about, and restores what it says. Raises Unavailable."""
+    async def answered(self, exchange: Exchange, status: int, body: bytes, results: ResultLines) -> AnswerEnd:
+        """Remembers the batch that an answer is about, and restores what it says. Raises Unavailable.
+
+        `results` restores those that the answer has in itself.
+        """
         _, wire = _of(exchange)
         try:
             answer = parse_object(body)
@@ -68,6 +72,8 @@ class Batches:
         before = dump(answer)
         if status < 400:
             await self._remember(exchange, answer)
+        for result in wire.results_in(answer):
+            results.restore(result)
         await self._restore(exchange, answer)
         if exchange.annotated and status < 400:
             wire.localize(answer)
@@ -75,28 +81,31 @@ class Batches:
             wire.annotate(answer, exchange.note() if status < 400 else None)
         after = dump(answer)
         outcome = "answered" if status < 400 else "upstream_error"
-        return AnswerEnd(outcome, status, body=body if after == before else after)
+        verdict = results.result(status).verdict
+        action = verdict.action if verdict is not None else "pass"
+        return AnswerEnd(outcome, status, action=action, body=body if after == before else after, verdict=verdict)
 
     async def _remember(self, exchange: Exchange, answer: Body) -> None:
         """Remembers what an answer says of batches, and takes those of other callers out of a list."""
         access, wire = _of(exchange)
-        provider, kind, name = exchange.destination.provider, access.call.kind, answer.get("id")
+        provider, kind, name = exchange.destination.provider, access.call.kind, wire.name_of(answer)
         if kind in {"create", "start"} and is_id(name):
             seconds = access.hours * 3600
             await self._store(exchange, str(name), seconds, {"policy": exchange.policy.hash}, with_values=True)
         elif kind == "delete":
             await self._forget(_credentials(access, provider, access.call.id)[0])
-        elif kind == "list" and access.shared and "data" in answer:
-            answer["data"] = [
-                each for each in objects_at(answer, "data") if self.knows(access, provider, each.get("id"))
+        elif kind == "list" and access.shared and wire.listed in answer:
+            answer[wire.listed] = [
+                each for each in objects_at(answer, wire.listed) if self.knows(access, provider, wire.name_of(each))
             ]
-        for batch in (answer, *objects_at(answer, "data")):
+        for batch in (answer, *objects_at(answer, wire.listed)):
             new = [name for name in wire.results_of(batch) if not self.knows(access, provider, name)]
-            if not new or not is_id(batch.get("id")) or (session := await self._open(exchange, batch["id"])) is None:
+            id = wire.name_of(batch)
+            if not new or not is_id(id) or (session := await self._open(exchange, str(id))) is None:
                 continue
             left = session.grant.expires_at - datetime.now(UTC)
             for result in new:
-                await self._store(exchange, result, int(left.total_seconds()), {"same_as": batch["id"]})
+                await self._store(exchange, result, int(left.total_seconds()), {"same_as": str(id)})
 
     async def _store(
         self, exchange: Exchange, name: str, seconds: int, about: dict[str, str], *, with_values: bool = False
@@ -127,12 +136,14 @@ class Batches:
 
     async def _restore(self, exchange: Exchange, answer: Body) -> None:
         """Restores the strings of an answer, each batch in a list with its own values."""
-        listed = objects_at(answer, "data")
+        _, wire = _of(exchange)
+        listed = objects_at(answer, wire.listed)
         for batch in listed or (answer,):
-            texts = [text for text in exchange.wire.answer_texts(batch) if "[" in text.text]
+            texts = [text for text in wire.answer_texts(batch) if "[" in text.text]
+            id = wire.name_of(batch)
             placeholders, urls = exchange.placeholders, exchange.urls
             if listed and texts:
-                session = await self._open(exchange, batch["id"]) if is_id(batch.get("id")) else None
+                session = await self._open(exchange, str(id)) if is_id(id) else None
                 known, urls = (session.known, session.urls) if session is not None else ((), frozenset())
                 placeholders = Placeholders(b"", known)
             rules = RestoreScope(exchange.policy.restore.urls, urls)

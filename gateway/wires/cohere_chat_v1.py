@@ -4,17 +4,18 @@ A request has one message, with the earlier ones as its history.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from gateway.detection.data_files import word_lists
 from gateway.errors import BadRequest, GatewayError
-from gateway.http.strict_json import dump
 from gateway.models import Family
 from gateway.text.answers import AnswerText, Channel, CitedSpan
 from gateway.text.fields import MessageField, Place, placed
-from gateway.wires.answer_reading import DocumentWriter, answer_keys, answer_strings, count_of
+from gateway.wires.answer_reading import answer_strings, count_of
 from gateway.wires.base import Body, Conversation, EventFormat, OptionalModel, Tokens
+from gateway.wires.chat_completions import call_texts
+from gateway.wires.cohere_events import strings
 from gateway.wires.members import index_at, object_at, objects_at, text_at
 from gateway.wires.openai_reading import OpenAIReader
 from gateway.wires.reading import SCHEMA_KEYS, Turn, ValueReader, begun, check_role, divide, unknown_keys
@@ -47,61 +48,42 @@ class TurnReader(OpenAIReader):
             said = text_at(turn, "message") if role == "USER" else ""
             place = {"SYSTEM": Place.INSTRUCTIONS, "TOOL": Place.TOOL_RESULT}.get(role, Place.MESSAGE)
             yield role == "CHATBOT", said, placed(place, self._turn(turn))
-        last = [*self.fields(body, "message", body["message"]), *placed(Place.TOOL_RESULT, self._results(body))]
+        last = [
+            *self.fields(body, "message", body["message"]),
+            *placed(Place.TOOL_RESULT, self.objects(body, "tool_results")),
+        ]
         yield False, body["message"], last
 
     def _turn(self, turn: Body) -> Iterator[MessageField]:
         for name, value in turn.items():
-            if name == "tool_calls":
-                yield from self._each(turn, name, self._call)
-            elif name == "tool_results":
-                yield from self._results(turn)
+            if name in {"tool_calls", "tool_results"}:
+                yield from self.objects(turn, name)
             elif name != "role":
                 yield from self.fields(turn, name, value)
         yield from unknown_keys(turn, self.keys)
 
-    def tools(self, body: Body) -> Iterator[MessageField]:
-        """Yields the fields of the definitions of tools."""
-        return self._each(body, "tools", self._tool)
-
-    def _results(self, holder: Body) -> Iterator[MessageField]:
-        return self._each(holder, "tool_results", self._result)
-
-    def _each(self, holder: Body, name: str, read: Callable[[Body], Iterator[MessageField]]) -> Iterator[MessageField]:
-        """Yields the fields that `read` finds in the objects under a name, and those of anything else there."""
+    def objects(self, holder: Body, name: str) -> Iterator[MessageField]:
+        """Yields the fields of calls, results or definitions of tools, and of anything else under that name."""
         value = holder.get(name)
         container: Any = value if isinstance(value, list) else holder
         for key in range(len(value)) if isinstance(value, list) else [name] if name in holder else []:
             item = container[key]
-            yield from read(item) if isinstance(item, dict) else self.fields(container, key, item)
+            yield from self._object(item) if isinstance(item, dict) else self.fields(container, key, item)
 
-    def _result(self, result: Body) -> Iterator[MessageField]:
-        """Yields the fields of the result of a tool, which has its call."""
-        for name, value in result.items():
-            if name == "call" and isinstance(value, dict):
-                yield from self._call(value)
+    def _object(self, value: Body) -> Iterator[MessageField]:
+        """Yields the fields of one, in whose parameters and outputs every key is the caller's."""
+        for name, member in value.items():
+            if name in {"parameters", "outputs"}:
+                yield from ValueReader(documents=name == "outputs").fields(value, name, member)
+            elif name == "call" and isinstance(member, dict):
+                yield from self._object(member)
+            elif name == "parameter_definitions" and isinstance(member, dict):
+                for key, defined in member.items():
+                    yield from self.fields(member, key, defined)
+                yield from unknown_keys(member, frozenset(), under="properties")
             else:
-                reader = ValueReader(documents=True) if name == "outputs" else self
-                yield from reader.fields(result, name, value)
-        yield from unknown_keys(result, self.keys)
-
-    def _call(self, call: Body) -> Iterator[MessageField]:
-        """Yields the fields of a call, in whose parameters every key is the caller's."""
-        for name, value in call.items():
-            reader = ValueReader() if name == "parameters" else self
-            yield from reader.fields(call, name, value)
-        yield from unknown_keys(call, self.keys)
-
-    def _tool(self, tool: Body) -> Iterator[MessageField]:
-        """Yields the fields of a definition, in which the parameters have the caller's names."""
-        for name, value in tool.items():
-            if name == "parameter_definitions" and isinstance(value, dict):
-                for key, member in value.items():
-                    yield from self.fields(value, key, member)
-                yield from unknown_keys(value, frozenset(), under="properties")
-            else:
-                yield from self.fields(tool, name, value)
-        yield from unknown_keys(tool, self.keys)
+                yield from self.fields(value, name, member)
+        yield from unknown_keys(value, self.keys)
 
 
 class GenerationEvents(EventFormat):
@@ -176,7 +158,7 @@ class CohereChatV1(OptionalModel):
         history = body.get("chat_history") or []
         divide(
             conversation,
-            placed(Place.INSTRUCTIONS, [*reader.tools(body), *told]),
+            placed(Place.INSTRUCTIONS, [*reader.objects(body, "tools"), *told]),
             reader.turns(body),
             lambda cut: {**before, "chat_history": history[:cut]},
         )
@@ -213,33 +195,11 @@ def response_texts(body: Body, container: Body | None = None) -> Iterator[Answer
     for name, value in body.items():
         if name == "tool_calls" and isinstance(value, list):
             for call in value:
-                yield from _call_texts(call)
+                yield from call_texts(call, 0)
         elif name in _ECHO:
-            yield from _echoed(value, holder, name)
+            yield from strings(value, holder, name, "echo")
         elif name not in _NO_TEXT:
             yield from answer_strings(value, holder, name, 0)
-
-
-def _echoed(value: Any, container: Any, key: Any) -> Iterator[AnswerText]:
-    if isinstance(value, str):
-        yield AnswerText(container, key, value, "echo")
-    elif isinstance(value, dict | list):
-        for name, member in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _echoed(member, value, name)
-        if isinstance(value, dict):
-            yield from answer_keys(value, 0, "echo")
-
-
-def _call_texts(call: Any) -> Iterator[AnswerText]:
-    """Yields the strings of a complete call. Its parameters are one document."""
-    if not isinstance(call, dict):
-        return
-    tool = text_at(call, "name") or None
-    for name, value in call.items():
-        if name == "parameters" and isinstance(value, dict | list):
-            yield AnswerText(DocumentWriter(call), name, dump(value).decode(), kind="json", tool=tool)
-        else:
-            yield from answer_strings(value, call, name, 0)
 
 
 def _delta_texts(delta: Body) -> Iterator[AnswerText]:

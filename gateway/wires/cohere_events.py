@@ -85,10 +85,10 @@ def message_texts(message: Body) -> Iterator[AnswerText]:
             for call in value:
                 yield from call_texts(call, 0)
         elif name != "role":
-            yield from _strings(value, message, name)
+            yield from strings(value, message, name)
 
 
-def _strings(value: Any, container: Any, key: Any, kind: _Kind = "text") -> Iterator[AnswerText]:
+def strings(value: Any, container: Any, key: Any, kind: _Kind = "text") -> Iterator[AnswerText]:
     """Yields the strings under a value, but for the types of objects. Citations repeat documents and the answer."""
     kind = "echo" if key == "citations" else kind
     if isinstance(value, str):
@@ -96,11 +96,11 @@ def _strings(value: Any, container: Any, key: Any, kind: _Kind = "text") -> Iter
     elif isinstance(value, dict):
         for name, member in value.items():
             if name != "type":
-                yield from _strings(member, value, name, kind)
+                yield from strings(member, value, name, kind)
         yield from answer_keys(value, 0, kind)
     elif isinstance(value, list):
         for index, member in enumerate(value):
-            yield from _strings(member, value, index, kind)
+            yield from strings(member, value, index, kind)
 
 
 def _event_texts(event: Body, message: Body, index: int) -> Iterator[AnswerText]:
@@ -117,7 +117,7 @@ def _event_texts(event: Body, message: Body, index: int) -> Iterator[AnswerText]
         elif name == "tool_calls" and isinstance(value, dict):
             yield from _call_texts(value, index)
         elif name != "role":
-            yield from _strings(value, message, name)
+            yield from strings(value, message, name)
 
 
 def _call_texts(call: Body, index: int) -> Iterator[AnswerText]:

@@ -55,7 +55,7 @@ def main() -> int:
         build_re2(work / "re2" / "package" / "vendor" / "re2", lock["pip"]["compiler"], work, vendor / "re2.wasm")
         check_files(vendor, lock["files"])
         shutil.rmtree(VENDOR, ignore_errors=True)
-        shutil.copytree(vendor, VENDOR)
+        shutil.copytree(vendor, VENDOR, copy_function=shutil.copyfile)
     return 0
 
 

@@ -195,21 +195,14 @@ def test_the_wheel_holds_the_product_and_nothing_else(wheel: Path) -> None:
     }
     assert data <= set(names)
     assert ZipFile(wheel).read(f"{info}/sboms/sbom.cdx.json") == (ROOT / "requirements/sbom.cdx.json").read_bytes()
+    playground = ROOT / "gateway" / "api" / "playground"
+    files = {str(file.relative_to(ROOT)) for file in playground.rglob("*") if file.is_file()}
+    assert {name for name in files if "__pycache__" not in name} <= set(names)
     assert {Path(name).name for name in names if "/model/" in name} >= {
         *("model.onnx", "student.onnx", "tokenizer.json", "labels.json")
     }
-    assert {Path(name).suffix for name in names if not name.startswith(info)} <= {
-        ".py",
-        ".toml",
-        ".md",
-        ".json",
-        ".onnx",
-        ".txt",
-        ".sql",
-        ".html",
-        ".css",
-        ".js",
-    }
+    suffixes = {Path(name).suffix for name in names if not name.startswith(info)}
+    assert suffixes <= set(".py .toml .md .json .onnx .txt .sql .html .css .js .mjs .wasm .whl .zip".split())
 
 
 def test_the_source_archive_holds_what_the_wheel_is_made_from(built: Path) -> None:
@@ -294,6 +287,13 @@ def test_the_first_protected_answer(installed: Installed, serving: Serving) -> N
     verified = json.loads(installed.run("receipts", "verify", "--json"))
     assert verified["valid"] is True
     assert verified["log"]["size"] >= 2
+
+
+def test_the_playground_is_written_and_served(installed: Installed, serving: Serving, tmp_path: Path) -> None:
+    installed.run("playground", "--output", str(tmp_path))
+    with httpx.Client(base_url=f"{serving.url}/playground/", timeout=60, trust_env=False) as client:
+        for file in tmp_path.iterdir():
+            assert client.get(file.name).content == file.read_bytes()
 
 
 def test_it_keeps_its_files_in_the_data_folder_of_the_user(installed: Installed, serving: Serving) -> None:

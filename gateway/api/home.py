@@ -12,7 +12,6 @@ from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from gateway import __version__
-from gateway.api.playground.site import VENDOR
 from gateway.config.listener_addresses import ListenerName, is_loopback
 from gateway.config.listener_urls import address_of, url_of
 from gateway.config.settings import Settings
@@ -51,7 +50,7 @@ def overview(settings: Settings, request: Request) -> dict[str, Any]:
         "base_url": f"{gateway}/v1",
         "proxy": _other(settings, "proxy", settings.proxy_port, client, host) if settings.proxy else None,
         "mitmweb": _other(settings, "web", settings.web_port, client, host) if settings.web else None,
-        "playground": f"{gateway}/playground/" if settings.playground and VENDOR.is_dir() else None,
+        "playground": f"{gateway}/playground/" if settings.playground else None,
         "docs": f"{gateway}/docs",
         "openapi": f"{gateway}/openapi.json",
         "health": f"{gateway}/readyz",

@@ -1,8 +1,7 @@
 """The playground in a browser: it protects, restores and explains with the network off, once it has loaded.
 
-Needs what `python -m scripts.playground_assets` fetches and, as mitmweb's test does, Debian's `chromium` and
-`chromium-driver`. With `PICTURES_OF_PLAYGROUND` naming a folder, pictures are taken. With `AXE_CORE` naming the file
-`axe.min.js` of npm's axe-core, the page is checked with it.
+Needs Debian's `chromium` and `chromium-driver`, as mitmweb's test does. With `PICTURES_OF_PLAYGROUND` naming a folder,
+pictures are taken. With `AXE_CORE` naming the file `axe.min.js` of npm's axe-core, the page is checked with it.
 """
 
 import functools
@@ -22,7 +21,7 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select
 
 from gateway.api.playground.browser.session import Session
-from gateway.api.playground.site import VENDOR, write_site
+from gateway.api.playground.site import write_site
 from gateway.config.locations import BUILTIN_POLICIES
 from gateway.detection import builtin_detector
 from gateway.detection.engines import Engines
@@ -35,10 +34,7 @@ from tests.gateway.api.playground.test_names import StudentAlone
 
 __all__ = ["browser"]
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not VENDOR.is_dir(), reason="python -m scripts.playground_assets has not fetched its files"),
-]
+pytestmark = pytest.mark.slow
 LOADED = 300
 _FOLDER = Path(__file__).resolve().parents[1] / "vectors"
 VECTORS = sorted(

@@ -9,17 +9,14 @@ import pytest
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 
-from gateway.api.playground.site import VENDOR, integrity, site
+from gateway.api.playground.site import integrity, site
 from tests.e2e.mitmweb import wait_for
 from tests.e2e.test_mitmweb_browser import browser
 from tests.e2e.test_playground_browser import Quiet
 
 __all__ = ["browser"]
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not VENDOR.is_dir(), reason="python -m scripts.playground_assets has not fetched its files"),
-]
+pytestmark = pytest.mark.slow
 
 
 def changed(name: str) -> bytes:

@@ -65,7 +65,7 @@ def playground() -> APIRouter:
 
 @cache
 def files() -> Mapping[str, File]:
-    """Returns the files of the site as they are sent. Raises NotFound as `site` does."""
+    """Returns the files of the site as they are sent."""
     return {name: _file(name, data) for name, data in site().items()}
 
 

@@ -1,7 +1,7 @@
 """Makes the files of the playground: page, Pyodide, and the installed gateway's own modules, each with its digest.
 
-`vendor/` has what is not installed with the gateway; `scripts/playground_assets.py` fetches and builds it, with the
-hashes of `assets.toml`.
+`vendor/` has what runs in browsers only; `scripts/playground_assets.py` fetches and builds it, with the hashes of
+`requirements/playground.toml`.
 """
 
 import json
@@ -20,7 +20,6 @@ import regex
 
 import gateway
 from gateway.config.locations import BUILTIN_POLICIES
-from gateway.errors import NotFound
 from gateway.policy.registry import PolicyRegistry
 
 _HERE = Path(__file__).parent
@@ -70,10 +69,8 @@ _LICENCE = re.compile(r"(?:licen[cs]e|copying)[^/]*$", re.IGNORECASE)
 
 @cache
 def site() -> Mapping[str, bytes]:
-    """Returns the files of the site by name. Raises NotFound if the assets were not built."""
-    if not VENDOR.is_dir():
-        raise NotFound("This gateway has no files of the playground; in a checkout, see docs/playground.md.")
-    files = {file.name: file.read_bytes() for file in sorted(VENDOR.iterdir()) if file.suffix != ".md"}
+    """Returns the files of the site by name."""
+    files = {file.name: file.read_bytes() for file in VENDOR.iterdir()}
     page = (_PAGE / "index.html").read_text(encoding="utf-8")
     # The browser checks those that the page names, the page all others.
     own = {name: (_PAGE / name).read_bytes() for name in _NAMED.findall(page)}
@@ -93,7 +90,7 @@ def integrity(data: bytes) -> str:
 
 
 def write_site(folder: Path) -> int:
-    """Writes the site to a folder, which is made if there is none. Returns its bytes. Raises NotFound, OSError."""
+    """Writes the site to a folder, which is made if there is none. Returns its bytes. Raises OSError."""
     files = site()
     folder.mkdir(parents=True, exist_ok=True)
     for name, data in files.items():

@@ -272,6 +272,9 @@ class WebSocketLayer(layer.Layer):
             raise _Broken("a message is not a JSON object")
         lane = event.get("stream_id")
         sent = [turn for turn in self._turns if turn.is_sent and lane in (None, turn.lane)]
+        if event.get("type") == "response.created" and self._ended.has(event):
+            # Some upstreams use a name again.
+            self._ended = Responses()
         if sent and not self._ended.has(event):
             sent.sort(key=lambda each: (not each.responses.has(event), each.lane != lane))
             turn = next((each for each in sent if each.responses.add(event)), None)

@@ -232,6 +232,15 @@ def test_a_late_event_of_the_last_response_is_dropped() -> None:
     assert driven.got(driven.client) == [first, ends[0], second, delta("resp_2"), ends[1]]
 
 
+def test_a_response_may_have_the_name_of_the_last() -> None:
+    driven = Driven()
+    made = [created("resp_1"), delta("resp_1"), created("resp_1", "completed")]
+    for _ in range(2):
+        driven.asks(CREATE)
+        driven.answers_with(*made)
+    assert driven.got(driven.client) == made * 2
+
+
 def test_an_event_without_a_lane_goes_to_its_response() -> None:
     driven = Driven()
     for lane in "ab":

@@ -72,6 +72,7 @@ setup-runtime: ## install the run-time packages only
 lock: setup ## update the lock files in requirements/ from pyproject.toml (UPGRADE=1: upgrade packages)
 	@$(PY) -m venv .venv-lock && .venv-lock/bin/python -m pip install --quiet uv
 	@$(COMPILE) --output-file requirements/runtime.txt >/dev/null
+	@$(COMPILE) --extra attachments --constraint requirements/runtime.txt --output-file requirements/attachments.txt >/dev/null
 	@$(COMPILE) --group dev --constraint requirements/runtime.txt --output-file requirements/dev.txt >/dev/null
 	@$(COMPILE:pyproject.toml=) --group build --constraint requirements/dev.txt --output-file requirements/build.txt >/dev/null
 	@rm -rf .venv-lock

@@ -23,6 +23,7 @@ from gateway.detection import builtin_detector
 from gateway.errors import NotFound, Unavailable
 from gateway.exchange.admit import Admission
 from gateway.exchange.answer import Answers
+from gateway.exchange.attachments import Attachments
 from gateway.exchange.batches import Batches
 from gateway.exchange.chat import ChatHandler
 from gateway.exchange.earlier_answers import EarlierAnswers
@@ -117,6 +118,7 @@ class Container:
         self.recent_findings = RecentFindings()
         self.sockets = SocketConversations()
         self.batches = Batches(self.vault, key)
+        self.attachments = Attachments()
         self._patterns = Protector(patterns, hash_key=hash_key)
         self.answers = Answers(
             self._patterns,
@@ -151,6 +153,7 @@ class Container:
             recent=self.recent_findings,
             sockets=self.sockets,
             batches=self.batches,
+            attachments=self.attachments,
             installation_key=self._key,
             default_policy=settings.default_policy,
             local_available=surfaces.local_available,
@@ -244,6 +247,7 @@ class Container:
         with suppress(Unavailable):
             await self._write_use_once()
         self.workers.close()
+        self.attachments.close()
         self.engines.close()
         for surfaces in (self.surfaces, *self._unused):
             await surfaces.aclose()

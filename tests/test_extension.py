@@ -12,6 +12,7 @@ from gateway.corrections.stored import StoredCorrections
 from gateway.detection import Detector
 from gateway.errors import NotFound
 from gateway.exchange.answer import Answers
+from gateway.exchange.attachments import Attachments
 from gateway.exchange.batches import Batches
 from gateway.exchange.destination import Destination
 from gateway.exchange.earlier_answers import EarlierAnswers
@@ -149,6 +150,7 @@ async def test_all_four_protect_a_request_together(added: Path, data_dir: Path) 
         recent=RecentFindings(),
         sockets=sockets,
         batches=batches,
+        attachments=Attachments(),
         installation_key=b"k" * 32,
         default_policy="default",
         local_available=surfaces.local_available,

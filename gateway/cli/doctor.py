@@ -83,7 +83,7 @@ def unscanned(settings: Settings) -> Iterator[Unscanned]:
     served = "protected for OpenAI's Responses" if settings.websockets else "refused with 426"
     others = "; others are refused with 426" if settings.websockets else ""
     yield Unscanned("WebSockets", f"{served} on intercepted hosts{others}; elsewhere they pass in the tunnel")
-    yield Unscanned("files, images, audio", 'refused, unless a policy has attachments = "pass"')
+    yield Unscanned("images, audio, other files", 'refused, unless a policy has attachments = "pass"')
     yield Unscanned("encrypted reasoning and signatures", "are sent byte for byte: only the provider can read them")
     if settings.detection == "patterns":
         yield Unscanned("names that only the sentence gives away", 'not detected: detection is "patterns"')

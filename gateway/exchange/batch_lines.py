@@ -11,6 +11,7 @@ from typing import Any
 
 from gateway.assessment import Assessment
 from gateway.errors import BadRequest
+from gateway.exchange.attachments import let_pass
 from gateway.exchange.permissions import NO_MODEL, check_call, check_form, check_opaque
 from gateway.exchange.state import Exchange
 from gateway.http.strict_json import dump
@@ -116,6 +117,7 @@ class LineProtection:
         conversation = wire.read(body, path)
         conversation.mode, conversation.task = self._head.mode, self._head.task
         check_form(conversation, exchange.policy)
+        let_pass(conversation, exchange.policy)
         destination, access, model = exchange.destination, exchange.batch, wire.model(body, path)
         served = model if isinstance(model, str) else ""
         if access is not None and access.serve is not None:

@@ -48,6 +48,8 @@ class OperatorEdits:
         """
         if exchange.batch is not None:
             raise EditRefused.because("a batch cannot be edited. Release it unchanged.")
+        if exchange.files:
+            raise EditRefused.because("a request with attached files cannot be edited. Release it unchanged.")
         if exchange.source is None:
             raise EditRefused.because("interception was off when the request arrived. Release it unchanged.")
         check = partial(self._check, exchange, exchange.source, edited)

@@ -47,7 +47,7 @@ def check_form(conversation: Conversation, policy: Policy) -> None:
     if conversation.stream and not policy.streaming.allowed:
         message = "The policy does not allow streamed answers; send `stream` false."
         raise BadRequest(message, code="streaming_not_supported", param="stream")
-    if conversation.attachments and policy.attachments == "refuse":
+    if conversation.files and policy.handling_of("other") == "refuse":
         message = (
             "Parts that are not text cannot be protected; the member `attachments` of the policy can let them pass."
         )

@@ -13,6 +13,7 @@ from gateway.corrections.given import NONE, read_given
 from gateway.corrections.lists import Corrections
 from gateway.corrections.stored import StoredCorrections
 from gateway.errors import BadRequest, GatewayError, NotFound
+from gateway.exchange.attachments import Attachments, check_decided
 from gateway.exchange.batch_access import BatchAccess
 from gateway.exchange.batch_lines import LARGEST_TURN, LineProtection
 from gateway.exchange.batches import Batches
@@ -58,6 +59,7 @@ class Protection:
         recent: RecentFindings,
         sockets: SocketConversations,
         batches: Batches,
+        attachments: Attachments,
         installation_key: bytes,
         default_policy: str,
         local_available: bool,
@@ -73,6 +75,7 @@ class Protection:
         self._stored_corrections = corrections
         self._sockets = sockets
         self._batches = batches
+        self._attachments = attachments
         self._installation_key = installation_key
         self._default_policy = default_policy
         self._local_available = local_available
@@ -101,7 +104,9 @@ class Protection:
             if exchange.batch is not None:
                 await self._hide_batch(exchange, exchange.batch, conversation)
             else:
+                files = await self._attachments.decide(conversation, exchange.policy, exchange.caller)
                 await self._hide(exchange, conversation)
+                exchange.files = [each.recorded() for each in files]
                 exchange.wire.set_model(exchange.parsed, exchange.destination.model)
                 exchange.body = b"" if conversation.only_reads else dump(exchange.parsed)
                 check_opaque((entry.value for entry in exchange.placeholders.entries()), exchange.body)
@@ -248,6 +253,7 @@ class Protection:
         corrections: Corrections | None = None,
     ) -> tuple[Protected, Assessment]:
         """Protects the fields of a conversation in place, and assesses it. Blocks: a job for `work`."""
+        check_decided(conversation)
         texts = conversation.texts()
         protected = self.protector.protect(
             conversation.blocks,
@@ -302,6 +308,7 @@ class Protection:
                 exchange.assessment,
                 crossed=refused is None,
                 asked=exchange.parties,
+                files=exchange.files,
             )
             exchange.released = monotonic()
         except asyncio.CancelledError:

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
@@ -73,8 +73,12 @@ class Records:
         *,
         crossed: bool,
         asked: Mapping[str, str] | None = None,
+        files: Sequence[Mapping[str, str | int]] = (),
     ) -> Receipt:
-        """Writes the receipt of an operation. `content` is digested, never kept. `asked` says who asked whom."""
+        """Writes the receipt of an operation. `content` is digested, never kept.
+
+        `asked` says who asked whom, `files` what became of attached files.
+        """
         protected = protected or Protected()
         draft = ReceiptDraft(
             request_id,
@@ -91,6 +95,7 @@ class Records:
             protected_digest=sha256(content).hexdigest(),
             parties=asked or parties(api_key_id=caller.key_id, credential=caller.credential),
             corrections=self._corrections(protected.applied, caller.key_id) if protected.applied is not None else {},
+            attachments=files,
         )
         digests = partial(self.value_digests.digests, tuple(protected.values))
         return await self.receipts.append(draft, caller.key_id, digests)

@@ -29,7 +29,8 @@ class Exchange:
     on a batch.
 
     Protection sets the others: `corrections` are those that hold for the caller, `body` and `headers` what may go to
-    `destination`. `urls` are the URLs with placeholders in the source texts, including those of the answer that the
+    `destination`. `files` is what the receipt holds of attached files.
+    `urls` are the URLs with placeholders in the source texts, including those of the answer that the
     request continues. `framing` is set if the answer may be a stream, `resumable` if a later request may continue it.
     `edit` is the request id of the receipt of an operator's edit. `connection` is the id of the WebSocket that the
     request came on, `session_key` the placeholder key that its later turns have, too. `outcome` is set once it is
@@ -57,6 +58,7 @@ class Exchange:
     body: bytes = field(init=False, repr=False)
     headers: list[Field] = field(init=False, repr=False)
     urls: frozenset[str] = field(init=False, repr=False)
+    files: list[dict[str, str | int]] = field(default_factory=list, init=False, repr=False)
     receipt: Receipt = field(init=False, repr=False)
     framing: Framing | None = None
     resumable: bool = False

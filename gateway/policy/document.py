@@ -23,6 +23,7 @@ from pydantic import (
 )
 
 from gateway.errors import TooLarge, Unprocessable
+from gateway.policy.attachments import AttachmentsDocument, Handling
 
 MAX_BYTES = 64 * 1024
 MAX_RULES = 64
@@ -264,7 +265,7 @@ class _Sections(_Part):
     patterns: list[PatternDocument] = Field(default_factory=list, max_length=MAX_PATTERNS)
     may_allow: list[RuleKey] | None = Field(None, max_length=64)
     """Types and groups of which callers may have single values left in clear; never secrets. Default: none."""
-    attachments: Literal["refuse", "pass"] = "refuse"
+    attachments: Handling | AttachmentsDocument = "convert"
     restore: RestoreDocument = RestoreDocument()
     guard: GuardDocument = GuardDocument()
     route: RouteDocument = RouteDocument()

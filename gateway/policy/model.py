@@ -13,6 +13,7 @@ import rfc8785
 
 from gateway.detection.recognizer import OWN_GROUP
 from gateway.models import OWN_RECOGNIZER, Action, Entity, PolicyRef, PrivacyMode
+from gateway.policy.attachments import Handling
 from gateway.policy.document import ResolvedDocument
 from gateway.policy.lists import AllowList
 from gateway.policy.matching import Matcher
@@ -85,6 +86,12 @@ class Policy(ResolvedDocument):
         if recognizer.startswith(OWN_RECOGNIZER):
             return OWN_GROUP in listed or (type in listed and group == OWN_GROUP)
         return type in listed or group in listed
+
+    def handling_of(self, kind: str) -> Handling:
+        """Returns the handling of an attached file of a kind; `other` is one that cannot be converted."""
+        given = self.attachments
+        handling: Handling = given if isinstance(given, str) else getattr(given, kind)
+        return "refuse" if kind == "other" and handling == "convert" else handling
 
     def find(self, text: str) -> tuple[Entity, ...]:
         """Finds terms of the deny list and matches of the policy's patterns, sorted by start. They may overlap.

@@ -70,6 +70,13 @@ def restrict() -> None:
     _install(list(_program(known, unknown, rules)), 0)
 
 
+def allow_only(permitted: Iterable[int], error: int) -> None:
+    """Has all system calls but the permitted ones fail with an error, in this thread. Raises OSError."""
+    known, verdict = _known(), _ERRNO | error
+    rules = [_rule(number, [_give(_ALLOW)]) for number in permitted]
+    _install(list(_program(known, verdict, rules, otherwise=verdict)), 0)
+
+
 def wake_quickly(listener: int) -> None:
     """Has the kernel run both sides of a call on the same processor, where it can (Linux 6.6)."""
     try:
@@ -115,13 +122,18 @@ def _install(code: Sequence[_Instruction], flags: int) -> int:
     return system_call(_known().seccomp, _SET_FILTER, flags, header)
 
 
-def _program(known: Numbers, foreign: int, rules: Iterable[Sequence[_Instruction]]) -> Iterator[_Instruction]:
-    """Yields a filter that applies the rules in turn, and gives `foreign` for the calls of another processor."""
+def _program(
+    known: Numbers, foreign: int, rules: Iterable[Sequence[_Instruction]], *, otherwise: int = _ALLOW
+) -> Iterator[_Instruction]:
+    """Yields a filter that applies the rules in turn, and gives `foreign` for the calls of another processor.
+
+    Calls without a rule get `otherwise`.
+    """
     yield from ((_LOAD, 0, 0, _MACHINE_AT), (_EQUAL, 1, 0, known.machine), _give(foreign))
     yield from ((_LOAD, 0, 0, _NUMBER_AT), (_AT_LEAST, 0, 1, _X32), _give(foreign))
     for rule in rules:
         yield from rule
-    yield _give(_ALLOW)
+    yield _give(otherwise)
 
 
 def _rule(number: int, then: Sequence[_Instruction]) -> list[_Instruction]:

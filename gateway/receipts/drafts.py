@@ -1,12 +1,13 @@
 """The contents of receipts and outcomes: enumerated words, names of types, digests and counts, never source text."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
 from gateway.models import Action, PolicyRef, RiskLevel, RouteDecision
+from gateway.policy.attachments import AttachmentsDocument
 from gateway.policy.document import GuardDocument
 
 OPERATIONS = frozenset(
@@ -30,6 +31,8 @@ RISK_LEVELS = frozenset(level.value for level in RiskLevel)
 ACTIONS = frozenset(action.value for action in Action)
 GUARD_ACTIONS = frozenset({"pass", "flag", "redact", "replace"})
 GUARD_KINDS = frozenset(GuardDocument.model_fields)
+ATTACHMENT_KINDS = frozenset(AttachmentsDocument.model_fields)
+ATTACHMENT_ACTIONS = frozenset({"convert", "pass"})
 CORRECTIONS = frozenset({"allow", "deny"})
 LARGEST = 2**53 - 1
 _MOST_TOKENS = 10**9
@@ -60,6 +63,8 @@ class ReceiptDraft:
     source and the text that may leave. `amends` names the request that an operator edited; the digest is then of the
     edit. `operator` is the name of that operator's token in the settings. `parties` says who asked whom: the members of
     `PARTIES`. `corrections` counts the caller's corrections by kind, with a keyed digest of those that had an effect.
+    `attachments` has an entry for each file: its kind, what was done, how many pages were converted, and SHA-256 of
+    what was sent of it.
     """
 
     request_id: str
@@ -78,6 +83,7 @@ class ReceiptDraft:
     parties: Mapping[str, str] = field(default_factory=dict)
     operator: str | None = None
     corrections: Mapping[str, Mapping[str, int | str]] = field(default_factory=dict)
+    attachments: Sequence[Mapping[str, int | str]] = ()
 
     def __post_init__(self) -> None:
         _match(_REQUEST_ID, self.request_id, "request_id")
@@ -106,6 +112,7 @@ class ReceiptDraft:
         if self.operator is not None:
             _match(_OPERATOR, self.operator, "operator")
         _check_corrections(self.corrections)
+        _check_attachments(self.attachments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +184,16 @@ def _check_corrections(corrections: Mapping[str, Mapping[str, int | str]]) -> No
                 _match(_DIGEST, value, "corrections.digest")
             else:
                 _number(value, "corrections")
+
+
+def _check_attachments(attachments: Sequence[Mapping[str, int | str]]) -> None:
+    for each in attachments:
+        if each.keys() - {"pages"} != {"kind", "action", "digest"}:
+            raise ValueError("attachments have other members")
+        _word(each["kind"], ATTACHMENT_KINDS, "attachments.kind")
+        _word(each["action"], ATTACHMENT_ACTIONS, "attachments.action")
+        _match(_SHA256, each["digest"], "attachments.digest")
+        _number(each.get("pages", 0), "attachments.pages")
 
 
 def _guard_counts(verdict: Mapping[str, Any]) -> dict[str, Any]:

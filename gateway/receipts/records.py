@@ -100,7 +100,12 @@ def receipt_body(draft: ReceiptDraft) -> Body:
     """The members of a receipt that are not those of every record."""
     policy = draft.policy
     corrections = {kind: {**members} for kind, members in draft.corrections.items()}
-    optional = {"amends": draft.amends, "operator": draft.operator, "corrections": corrections}
+    optional = {
+        "amends": draft.amends,
+        "operator": draft.operator,
+        "corrections": corrections,
+        "attachments": [{**each} for each in draft.attachments],
+    }
     return {
         "operation": draft.operation,
         "policy": {"id": policy.id, "version": policy.version, "hash": policy.hash},

@@ -136,7 +136,7 @@ class _OneText:
         self.starts: Sequence[int] | None = None
         self.container = container
         self.key = key
-        self.texts = (lead + text,)
+        self.texts: tuple[str, ...] = (lead + text,)
         self._lead = len(lead)
         self._now = text
 

@@ -12,6 +12,7 @@ Three kinds of text are treated on their own:
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from gateway.detection.data_files import word_lists
@@ -23,6 +24,7 @@ from gateway.placeholders.grammar import looks_like_placeholder
 from gateway.text.fields import MessageField, NameField, Place, Replace, Spans, TextField, placed
 from gateway.text.leads import lead
 from gateway.text.uuids import is_drawn, is_hash
+from gateway.wires.attached_files import source_of_anthropic
 from gateway.wires.base import Body
 from gateway.wires.members import text_at
 from gateway.wires.reading import (
@@ -149,9 +151,14 @@ class RequestReader(FieldReader):
         is_text = kind in _WORDS["text_kinds"] or kind.endswith(_TEXT_ENDINGS)
         if kind == "document" and isinstance(source, dict) and word(source.get("type")) in _TEXT_SOURCES:
             is_text = True
-        if not is_text:
-            self.files.add(kind)
         own: frozenset[str] = frozenset()
+        passing = partial(self._passing, block, kind)
+        document = source_of_anthropic(block, passing) if kind == "document" else None
+        if document is not None:
+            own = frozenset({"source"})
+            yield document
+        elif not is_text:
+            self.files.add(kind)
         is_thought = kind == "thinking" and self._is_providers and not is_result
         if is_thought and is_opaque(block.get("signature")) and isinstance(block.get("thinking"), str):
             own = frozenset({"thinking"})
@@ -164,6 +171,11 @@ class RequestReader(FieldReader):
             own = frozenset({"text"})
             yield from self._text(block, "text", block["text"], is_result=True)
         yield from self.members(block, own)
+
+    def _passing(self, block: Body, kind: str) -> Iterator[MessageField]:
+        """Yields the fields of a document's source that is sent as it is."""
+        self.files.add(kind)
+        return self.member(block, "source", block["source"])
 
     def string(self, container: Any, key: Any, value: str, under: str, label: str) -> Iterator[MessageField]:
         if value and value not in _ALLOWED.get(under, ()) and not is_file(value, self.files):

@@ -14,6 +14,7 @@ from gateway.detection.plugins import plugin_modules
 from gateway.errors import GatewayError
 from gateway.models import Family, PrivacyMode
 from gateway.text.answers import AnswerText, Channel, CitedSpan
+from gateway.text.attached import AttachmentField
 from gateway.text.fields import MessageField
 from gateway.wires.error_shapes import error_body
 
@@ -70,8 +71,13 @@ class Conversation:
 
     @property
     def attachments(self) -> tuple[str, ...]:
-        """The kinds of `files`, sorted."""
-        return tuple(sorted(self.files))
+        """The kinds of `files` and of documents that are not converted, sorted."""
+        waiting = (label for each in self.documents() if not each.is_decided for label in each.labels)
+        return tuple(sorted(self.files.union(waiting)))
+
+    def documents(self) -> list[AttachmentField]:
+        """Returns the files that may be converted to text, in order."""
+        return [field for block in self.blocks for field in block if isinstance(field, AttachmentField)]
 
     def texts(self) -> list[str]:
         """Returns the texts of all fields in order."""

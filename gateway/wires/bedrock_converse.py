@@ -7,6 +7,8 @@ models take the same body from `invoke` (`bedrock_invoke.py`). `bedrock_answers.
 
 import re
 from collections.abc import Iterator
+from functools import partial
+from itertools import chain
 from typing import Any, ClassVar
 from urllib.parse import quote, unquote
 
@@ -17,6 +19,7 @@ from gateway.models import Family
 from gateway.text.answers import AnswerText
 from gateway.text.fields import MessageField, NameField, Place, SettingField, TextField, placed
 from gateway.wires.anthropic_request import SignedText
+from gateway.wires.attached_files import source_of_bedrock
 from gateway.wires.base import Body, Conversation, Framing, OptionalModel, Tokens
 from gateway.wires.bedrock_answers import ConverseEvents, annotate, answer_texts, refuse, tokens
 from gateway.wires.members import object_at
@@ -177,6 +180,9 @@ class _RequestReader(FieldReader):
 
     def member(self, container: Body, name: str, value: Json) -> Iterator[MessageField]:
         if name in _WORDS["files"] and isinstance(value, dict):
+            passing = partial(self._passing, value)
+            if name == "document" and (document := source_of_bedrock(value, passing)) is not None:
+                return chain((document,), self.members(value, frozenset({"source"})))
             if not _WORDS["text_sources"] & object_at(value, "source").keys():
                 self.files.add(name)
             return self.fields(container, name, value)
@@ -187,6 +193,11 @@ class _RequestReader(FieldReader):
         if name == "guardrailIdentifier" and isinstance(value, str) and _GUARDRAIL.match(value):
             return iter(())
         return self.fields(container, name, value)
+
+    def _passing(self, block: Body) -> Iterator[MessageField]:
+        """Yields the fields of a document's source that is sent as it is."""
+        self.files.add("document")
+        return self.member(block, "source", block["source"])
 
     def _result(self, result: Body) -> Iterator[MessageField]:
         """Yields the fields of the result of a tool, in which JSON and texts may be documents."""

@@ -5,6 +5,7 @@ Everything that is not known to be structure is text: unknown fields, parts and 
 
 import re
 from collections.abc import Iterator, Sequence, Set
+from functools import partial
 from typing import Any
 
 from gateway.detection.data_files import word_lists
@@ -14,6 +15,7 @@ from gateway.text.answers import AnswerText, Channel
 from gateway.text.fields import MessageField, NameField, Place, placed
 from gateway.text.leads import lead
 from gateway.wires.answer_reading import DocumentWriter, answer_strings, strings_beside
+from gateway.wires.attached_files import part_of_openai
 from gateway.wires.base import Body, Conversation, Tokens, Wire
 from gateway.wires.choice_events import ANSWER_KEYS, CHOICES, NO_TEXT, ChoiceEvents, of_choice, usage_of
 from gateway.wires.members import index_at, objects_at
@@ -169,10 +171,18 @@ class MessageReader(OpenAIReader):
     def _part(self, parts: list[Any], position: int, part: Any) -> Iterator[MessageField]:
         if not isinstance(part, dict | str):
             raise BadRequest("A content part must be an object.", param="messages")
+        if isinstance(part, dict):
+            passing = partial(self._passing, parts, position, part)
+            if (document := part_of_openai(parts, position, part, "text", passing)) is not None:
+                return iter((document,))
+        fields = self._passing(parts, position, part)
+        return continuing(fields, position) if position else fields
+
+    def _passing(self, parts: list[Any], position: int, part: Body | str) -> Iterator[MessageField]:
+        """Yields the fields of a part that is sent as it is, but for what is hidden in them."""
         if isinstance(part, dict) and kind_of(part) not in self.text_parts:
             self.files.add(kind_of(part))
-        fields = self.fields(parts, position, part)
-        return continuing(fields, position) if position else fields
+        return self.fields(parts, position, part)
 
     def _call(self, call: Any) -> Iterator[MessageField]:
         if not isinstance(call, dict):

@@ -6,6 +6,7 @@ Thought signatures are sent byte for byte if they look like opaque data.
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from gateway.detection.data_files import word_lists
@@ -13,6 +14,7 @@ from gateway.errors import BadRequest
 from gateway.http.strict_json import Json
 from gateway.text.fields import MessageField, NameField, NumberField, Place, SettingField, TextField, placed
 from gateway.text.uuids import is_drawn
+from gateway.wires.attached_files import part_of_gemini
 from gateway.wires.base import Body
 from gateway.wires.reading import (
     SCHEMA_KEYS,
@@ -109,6 +111,15 @@ class RequestReader(FieldReader):
             yield from self.fields(parts, position, part)
             return
         kinds = {camel(name) for name in part}
+        if kinds == {"inlineData"}:
+            passing = partial(self._passing, part, kinds)
+            if (document := part_of_gemini(parts, position, part, passing)) is not None:
+                yield document
+                return
+        yield from self._passing(part, kinds)
+
+    def _passing(self, part: Body, kinds: set[str]) -> Iterator[MessageField]:
+        """Yields the fields of a part that is sent as it is, but for what is hidden in them."""
         self.files |= kinds & _WORDS["files"]
         if kinds and kinds.isdisjoint(_WORDS["content"] | _WORDS["files"]):
             self.files.add("unknown")

@@ -4,6 +4,7 @@ Everything that is not known to be structure is text: unknown items, members and
 """
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from gateway.detection.data_files import word_lists
@@ -11,6 +12,7 @@ from gateway.errors import BadRequest
 from gateway.http.strict_json import Json, is_json
 from gateway.text.fields import MessageField, Place, TextField, placed
 from gateway.text.uuids import is_drawn
+from gateway.wires.attached_files import part_of_openai
 from gateway.wires.base import Body
 from gateway.wires.openai_reading import OpenAIReader
 from gateway.wires.reading import (
@@ -142,6 +144,14 @@ class ItemReader(OpenAIReader):
         if isinstance(part, str):
             yield from self.fields(parts, position, part)
             return
+        passing = partial(self._passing, position, part)
+        document = (
+            part_of_openai(parts, position, part, "input_text", passing) if kind_of(part) == "input_file" else None
+        )
+        yield from (document,) if document is not None else passing()
+
+    def _passing(self, position: int, part: Body) -> Iterator[MessageField]:
+        """Yields the fields of a part that is sent as it is, but for what is hidden in them."""
         # The output of a shell is parts without a type.
         is_output = part.get("type") is None and part.keys() & {"stdout", "stderr"}
         if kind_of(part) not in _WORDS["text_parts"] and not is_output:

@@ -23,7 +23,7 @@ from gateway.api.schemas.parts import (
 )
 from gateway.models import Action, RiskLevel, RouteDecision
 from gateway.protection.value_digests import LONGEST_VALUE
-from gateway.receipts.drafts import OPERATIONS, OUTCOMES
+from gateway.receipts.drafts import ATTACHMENT_ACTIONS, ATTACHMENT_KINDS, OPERATIONS, OUTCOMES
 
 Signature = Annotated[str, Field(pattern=r"^[0-9a-f]{128}$", description="Ed25519 over `hash`, in hex.")]
 KeyId = Annotated[str, Field(pattern=r"^key_[0-9a-f]{16}$", description="Id of the installation's signing key.")]
@@ -116,6 +116,17 @@ class ReceiptCorrectionsReply(Reply):
     deny: ReceiptCorrectionReply | SkipJsonSchema[None] = absent("Values hidden.")
 
 
+class ReceiptAttachmentReply(Reply):
+    """A file that a request had with it."""
+
+    kind: str = Field(description="Its kind, by its type or name.", json_schema_extra=_one_of(ATTACHMENT_KINDS))
+    action: str = Field(
+        description="`convert`: its protected text was sent.", json_schema_extra=_one_of(ATTACHMENT_ACTIONS)
+    )
+    pages: Count | SkipJsonSchema[None] = absent("Pages, sheets or slides that were converted.")
+    digest: Digest = Field(description="SHA-256 of the protected text, or of the base64 that was sent as it was.")
+
+
 class ReceiptReply(Reply):
     """Metadata of one request: numbers, type names and digests, but no text, placeholders or credentials."""
 
@@ -143,6 +154,7 @@ class ReceiptReply(Reply):
     corrections: ReceiptCorrectionsReply | SkipJsonSchema[None] = absent(
         "The caller's corrections, if any were asked for or had an effect."
     )
+    attachments: list[ReceiptAttachmentReply] | SkipJsonSchema[None] = absent("The attached files, if there were any.")
     tokens: ReceiptTokensReply
     protected_digest: Digest = Field(description="SHA-256 of the bytes that were sent.")
     salt: Salt | SkipJsonSchema[None] = _for_operators(_SALT)

@@ -60,7 +60,8 @@ async def test_receipts_are_what_is_said_of_them(data_dir: Path) -> None:
         asked["credential"] = "cred_0123456789abcdef"
         counts = {"asked": 2, "applied": 1, "stored": 0, "digest": "0123456789abcdef" * 2}
         both = {"amends": amended, "operator": "anna", "corrections": {"allow": counts, "deny": counts}}
-        await log.append(draft("req_01", operation="edit", parties=asked, **both), "key_anna")
+        files = [{"kind": "pdf", "action": "convert", "pages": 2, "digest": "0" * 64}]
+        await log.append(draft("req_01", operation="edit", parties=asked, attachments=files, **both), "key_anna")
         outcome = OutcomeDraft("answered", 200, (1, 2), guard, amended, "forbidden", 98, (7, 9))
         log.append_outcome("req_01", outcome, "key_anna")
         receipt = (await log.get("req_01", OPERATOR)).as_dict()

@@ -121,7 +121,7 @@ def test_diff(policies: Command, stored: None) -> None:
     assert "patterns.security-code.regex" in table
     default = PolicyRegistry(BUILTIN_POLICIES).get("default")
     assert policies.json("diff", "default", default.hash) == (0, {"equal": True, "differences": []})
-    assert policies("diff", "default", "default@2")[0] == 0
+    assert policies("diff", "default", "default@3")[0] == 0
 
 
 @pytest.mark.parametrize("name", ["nobody", "default@9", "default@x9", "default@", "default@" + "9" * 5000, "0" * 64])

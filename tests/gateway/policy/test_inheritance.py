@@ -137,7 +137,7 @@ def test_bounds_hold_for_what_results() -> None:
 
 def test_missing_fields_have_the_stated_defaults() -> None:
     made = policy()
-    assert made.attachments == "refuse"
+    assert made.attachments == "convert"
     assert (made.restore.urls, made.restore.tool_arguments) == ("source", True)
     assert {made.guard.of(kind) for kind in ("unknown_placeholder", "new_sensitive_value")} == {"flag"}
     assert made.guard.of("placeholder_in_url") == "redact"

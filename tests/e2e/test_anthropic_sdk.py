@@ -212,7 +212,7 @@ def test_the_headers_say_what_the_receipt_says(served: Running, upstream: Upstre
         "x-svc-request-id": receipt["request_id"],
         "x-svc-receipt": receipt["hash"],
         "x-svc-route": receipt["route"],
-        "x-svc-policy": "default@2",
+        "x-svc-policy": "default@3",
         "x-svc-tokens": f"input={receipt['tokens']['input']}, external={receipt['tokens']['external']}",
     }
 

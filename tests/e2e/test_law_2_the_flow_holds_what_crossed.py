@@ -215,7 +215,7 @@ def test_the_view_marks_only_placeholders_of_the_request(running: Running, upstr
     assert asked["view_name"] == answered["view_name"] == "Protected"
     assert "*[EMAIL_ADDRESS_" in asked["text"]
     assert "?[PERSON_7KQ2M]" in answered["text"]
-    for line in ("# policy    default, version 2", "(digest matches)", "# hidden    1: EMAIL_ADDRESS 1"):
+    for line in ("# policy    default, version 3", "(digest matches)", "# hidden    1: EMAIL_ADDRESS 1"):
         assert line in asked["text"]
     assert "# guard     " in answered["text"]
 

@@ -136,7 +136,7 @@ def test_sent_requests_are_readable_and_nothing_private_is_anywhere(
                 wait_for(lambda: page.find_elements(By.CSS_SELECTOR, ".flow-detail pre"))
             if (number, tab) == (0, "Request"):
                 assert "*[EMAIL_ADDRESS_" in shown(page, "[EMAIL_ADDRESS_")
-                assert "# policy    default, version 2" in shown(page, "# policy")
+                assert "# policy    default, version 3" in shown(page, "# policy")
                 assert "EMAIL_ADDRESS pattern 1" in shown(page, "# because")
                 picture(page, "reviewed-request")
             if (number, tab) == (0, "Response"):

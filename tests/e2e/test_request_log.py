@@ -49,7 +49,7 @@ def test_a_protected_chat(served: Running, upstream: Upstream) -> None:
         "operation": "chat",
         "model": "gpt-4o",
         "route": "protected",
-        "policy": "default@2",
+        "policy": "default@3",
         "upstream": "configured-upstream",
         "outcome": "answered",
         "status": 200,

@@ -73,7 +73,7 @@ class Case:
     recorded: str = ""
     """The outcome of the receipt; empty if there is none."""
     wire: str | None = WIRE
-    policy: str | None = "default@2"
+    policy: str | None = "default@3"
     audited: str | None = WIRE
     audited_as: str | None = None
     answer: Callable[[Recorded], Reply] | None = None
@@ -90,7 +90,7 @@ CASES = {
         "blocked_by_policy",
         body=CHAT | {"messages": ANTHROPIC["messages"], "svc_policy": "pci"},
         recorded="refused",
-        policy="pci@2",
+        policy="pci@3",
     ),
     "blocked on another wire": Case(
         403,
@@ -98,7 +98,7 @@ CASES = {
         "/v1/messages",
         ANTHROPIC | {"svc_policy": "pci"},
         recorded="refused",
-        policy="pci@2",
+        policy="pci@3",
         wire="anthropic-messages",
         audited="anthropic-messages",
     ),
@@ -108,7 +108,7 @@ CASES = {
         "/v1/protect",
         {"text": CARD, "policy_id": "pci"},
         recorded="refused",
-        policy="pci@2",
+        policy="pci@3",
         audited="protect",
         **NATIVE,
     ),
@@ -198,7 +198,7 @@ CASES = {
         key="sk-of-the-provider",
         proxied=True,
         recorded="refused",
-        policy="pci@2",
+        policy="pci@3",
     ),
     "beyond JSON": Case(
         404,

@@ -32,11 +32,11 @@ def isolate(seconds: int = _SECONDS) -> None:
 
 
 def silence() -> None:
-    """Sends what libraries print to nowhere: it may quote the file."""
-    nowhere = os.open(os.devnull, os.O_RDWR)
+    """Discards the output of libraries, which may quote the file."""
+    null = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
-        os.dup2(nowhere, number)
-    os.close(nowhere)
+        os.dup2(null, number)
+    os.close(null)
 
 
 def _limit(seconds: int) -> None:

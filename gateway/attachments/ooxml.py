@@ -6,6 +6,7 @@ the reason for which the document is refused; so is any that is unknown.
 
 import posixpath
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from gateway.attachments.base import Reason, Refused
 from gateway.attachments.markdown import table
@@ -38,7 +39,26 @@ _MEASURES = frozenset(
 )
 
 
-def content_type(package: Package) -> dict[str, str]:
+class Document(NamedTuple):
+    """A document whose parts are known: the content type of each, and the name of the main one."""
+
+    package: Package
+    types: dict[str, str]
+    main: str
+
+
+def document(data: bytes, texts: frozenset[str], main: str) -> Document:
+    """Opens a document. Raises Refused unless it has one main part, and others that are text or unseen."""
+    package = Package(data)
+    types = _content_types(package)
+    _check_parts(types, texts)
+    mains = [name for name, kind in types.items() if short(kind) == main]
+    if len(mains) != 1:
+        raise Refused(Reason.MALFORMED)
+    return Document(package, types, mains[0])
+
+
+def _content_types(package: Package) -> dict[str, str]:
     """Returns the content type of each part. Raises Refused if one has none."""
     root = package.xml("[Content_Types].xml")
     by_ending = {
@@ -60,7 +80,7 @@ def content_type(package: Package) -> dict[str, str]:
     return found
 
 
-def check_parts(types: dict[str, str], texts: frozenset[str]) -> None:
+def _check_parts(types: dict[str, str], texts: frozenset[str]) -> None:
     """Raises Refused for a part that is neither one of `texts`, by the end of its content type, nor unseen."""
     for name, kind in types.items():
         end = short(kind)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gateway.attachments.base import File, Kind, Reason, Refused, Section
 from gateway.attachments.markdown import table
-from gateway.attachments.ooxml import Links, check_all_read, check_parts, content_type, short
+from gateway.attachments.ooxml import Links, check_all_read, document, short
 from gateway.attachments.packages import Element, Package, attribute, descendants, local, prepare
 
 _MAIN = "document.main"
@@ -34,17 +34,12 @@ class _Docx(Kind):
         prepare()
 
     def read(self, file: File) -> list[Section]:
-        package = Package(file.data)
-        types = content_type(package)
-        check_parts(types, _TEXTS)
-        mains = [name for name, kind in types.items() if short(kind) == _MAIN]
-        if len(mains) != 1:
-            raise Refused(Reason.MALFORMED)
+        package, types, main = document(file.data, _TEXTS, _MAIN)
         texts = [(name, short(kind)) for name, kind in types.items() if short(kind) in _TEXTS]
         read = {name: _Part(package, name).text() for name, _ in texts}
-        found = [read[mains[0]]]
+        found = [read[main]]
         for name, kind in sorted(texts, key=lambda each: each[1]):
-            if name != mains[0] and read[name] and read[name] not in found:
+            if name != main and read[name] and read[name] not in found:
                 found.append(f"{_NOTES.get(kind, 'Building blocks')}:\n{read[name]}")
         return [Section("", "\n\n".join(found))]
 

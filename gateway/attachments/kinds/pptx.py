@@ -6,9 +6,8 @@ from gateway.attachments.base import File, Kind, Reason, Refused, Section
 from gateway.attachments.ooxml import (
     Links,
     check_all_read,
-    check_parts,
-    content_type,
     descriptions,
+    document,
     drawn_paragraphs,
     drawn_table,
     short,
@@ -30,14 +29,9 @@ class _Pptx(Kind):
         prepare()
 
     def read(self, file: File) -> list[Section]:
-        package = Package(file.data)
-        types = content_type(package)
-        check_parts(types, _TEXTS)
-        mains = [name for name, kind in types.items() if short(kind) == "presentation.main"]
-        if len(mains) != 1:
-            raise Refused(Reason.MALFORMED)
-        links = Links(package, mains[0])
-        order = [links.parts[attribute(each, "id") or ""] for each in _slides(package.xml(mains[0]))]
+        package, types, main = document(file.data, _TEXTS, "presentation.main")
+        links = Links(package, main)
+        order = [links.parts[attribute(each, "id") or ""] for each in _slides(package.xml(main))]
         slides = [name for name, kind in types.items() if short(kind) == "slide"]
         # A slide that is in the file and not in the presentation was deleted, but may be shown by a program.
         order += sorted(set(slides) - set(order))

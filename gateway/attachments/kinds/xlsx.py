@@ -13,9 +13,8 @@ from gateway.attachments.markdown import table
 from gateway.attachments.ooxml import (
     Links,
     check_all_read,
-    check_parts,
-    content_type,
     descriptions,
+    document,
     drawn_paragraphs,
     short,
 )
@@ -50,16 +49,11 @@ class _Xlsx(Kind):
         prepare()
 
     def read(self, file: File) -> list[Section]:
-        package = Package(file.data)
-        types = content_type(package)
-        check_parts(types, _TEXTS)
-        mains = [name for name, kind in types.items() if short(kind) == _MAIN]
-        if len(mains) != 1:
-            raise Refused(Reason.MALFORMED)
-        book = _Book(package, mains[0])
+        package, types, main = document(file.data, _TEXTS, _MAIN)
+        book = _Book(package, main)
         listed = set[str]()
         found = []
-        for each in descendants(package.xml(mains[0]), "sheet"):
+        for each in descendants(package.xml(main), "sheet"):
             id = next((value for key, value in each.attrib.items() if key.startswith("{")), "")
             name = book.links.parts.get(id, "")
             listed.add(name)

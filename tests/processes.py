@@ -1,20 +1,34 @@
-"""Tells whether processes have ended, including those whose status has not been collected."""
+"""Tells whether processes have ended, including those whose status has not been collected, or are stopped."""
 
 import subprocess
 import time
+from collections.abc import Callable
+
+
+def _state(process: int) -> str:
+    ask = ["ps", "-o", "state=", "-p", str(process)]
+    return subprocess.run(ask, capture_output=True, text=True, check=False).stdout.strip()[:1]
 
 
 def is_gone(process: int) -> bool:
     """Whether a process has ended."""
-    ask = ["ps", "-o", "state=", "-p", str(process)]
-    state = subprocess.run(ask, capture_output=True, text=True, check=False).stdout.strip()
-    return not state or state.startswith("Z")
+    return _state(process) in ("", "Z")
 
 
-def gone(process: int, seconds: float = 60) -> bool:
+def gone(process: int) -> bool:
     """Whether a process ends in time."""
+    return _comes_true(lambda: is_gone(process))
+
+
+def stopped(process: int) -> bool:
+    """Whether a process stops in time, as its threads do only after SIGSTOP has been sent; or is gone."""
+    return _comes_true(lambda: _state(process) in ("T", "Z", ""))
+
+
+def _comes_true(found: Callable[[], bool], seconds: float = 60) -> bool:
+    """Whether something is found in time."""
     deadline = time.monotonic() + seconds
-    while not is_gone(process):
+    while not found():
         if time.monotonic() > deadline:
             return False
         time.sleep(0.02)

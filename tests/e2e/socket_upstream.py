@@ -91,6 +91,7 @@ class SocketUpstream:
         if authority is not None:
             tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             authority.issue_cert("localhost", "127.0.0.1").configure_cert(tls)
+            tls.num_tickets = 0
         self.scheme = "https" if authority else "http"
         self._server: Server = serve(self._handle, "127.0.0.1", 0, ssl=tls, max_size=None)
         self.port: int = self._server.socket.getsockname()[1]
@@ -144,6 +145,8 @@ class SocketEntrance:
         given = {"Authorization": "Bearer key-of-the-provider", **more}
         url = f"wss://localhost:{self.upstream.port}{path}"
         trust, proxy = self.running.trust, self.running.proxy
+        # Python 3.13 loses what one thread sends while another reads a session ticket, which TLS 1.3 sends late.
+        trust.maximum_version = ssl.TLSVersion.TLSv1_2
         return connect(url, additional_headers=given, proxy=proxy, ssl=trust, open_timeout=60)
 
 

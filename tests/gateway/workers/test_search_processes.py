@@ -24,7 +24,7 @@ from gateway.workers.detection_engines import open_engines
 from gateway.workers.search_processes import NoProcess, PatternProcesses, Pool, SearchProcesses, _portions
 from gateway.workers.search_worker import Load
 from tests.gateway.workers import readers
-from tests.processes import gone
+from tests.processes import gone, stopped
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no search processes")
 
@@ -163,16 +163,17 @@ async def test_a_process_that_cannot_be_started_now_is_started_later(monkeypatch
         assert await reading != [process]
 
 
-@pytest.mark.parametrize("stopped", [True, False])
-async def test_a_process_that_hangs_is_replaced(stopped: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("stop", [True, False])
+async def test_a_process_that_hangs_is_replaced(stop: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rpc, "_PING_SECONDS", 0.1)
     async with opened(1, 2, hangs=5) as pool:
         (process,) = await pids(pool, 1)
-        if stopped:
+        if stop:
             os.kill(process, signal.SIGSTOP)
-        hung = asyncio.create_task(read(pool, "next" if stopped else "hang"))
+            assert await asyncio.to_thread(stopped, process)
+        hung = asyncio.create_task(read(pool, "next" if stop else "hang"))
         assert await asyncio.to_thread(gone, process)
-        if stopped:
+        if stop:
             assert await hung != [process]
         else:
             assert process not in await read(pool, "next")
@@ -230,11 +231,11 @@ async def test_processes_return_memory_when_they_have_been_idle() -> None:
         assert len(await pids(pool, 1)) == 1
 
 
-@pytest.mark.parametrize("stopped", [False, True])
-async def test_in_the_end_no_process_is_left(stopped: bool) -> None:
+@pytest.mark.parametrize("stop", [False, True])
+async def test_in_the_end_no_process_is_left(stop: bool) -> None:
     async with opened(2, 2) as pool:
         there = await pids(pool, 2)
-        if stopped:
+        if stop:
             os.kill(min(there), signal.SIGSTOP)
     for process in there:
         with pytest.raises(ProcessLookupError):

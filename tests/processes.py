@@ -25,9 +25,8 @@ def stopped(process: int) -> bool:
     return _comes_true(lambda: _state(process) in ("T", "Z", ""))
 
 
-def _comes_true(found: Callable[[], bool], seconds: float = 60) -> bool:
-    """Whether something is found in time."""
-    deadline = time.monotonic() + seconds
+def _comes_true(found: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + 60
     while not found():
         if time.monotonic() > deadline:
             return False

@@ -91,7 +91,6 @@ class SocketUpstream:
         if authority is not None:
             tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             authority.issue_cert("localhost", "127.0.0.1").configure_cert(tls)
-            tls.num_tickets = 0
         self.scheme = "https" if authority else "http"
         self._server: Server = serve(self._handle, "127.0.0.1", 0, ssl=tls, max_size=None)
         self.port: int = self._server.socket.getsockname()[1]
